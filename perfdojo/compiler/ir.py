@@ -1,0 +1,194 @@
+"""The intermediate representation: an ordered tree of scopes and statements over named buffers.
+
+A `Program` is a value: frozen, compared by content (spans and sources do not count). The text form
+in docs/language.md and this tree are one to one: `parse(render(p)) == p`.
+
+Expressions serve values and indices alike; an index is an integer expression, quasi-affine when it is
+made of iterators, literals and sizes under + - *const //const %const.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal as OneOf
+
+from perfdojo.compiler.dtypes import DType
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A named text; spans are offsets into it."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Half-open range of character offsets into the source."""
+
+    start: int
+    end: int
+
+
+# ---------------------------------------------------------------- expressions
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A constant of type `dtype`; a float literal is kept as written and rounds to `dtype` when used."""
+
+    value: int | float | bool
+    dtype: DType
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class SizeRef:
+    """A named size used as a constant of type `dtype`; gone after `bind`."""
+
+    name: str
+    dtype: DType
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Iter:
+    """The iteration number (i64, from 0) of the enclosing scope named `scope`; printed as its depth."""
+
+    scope: str
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """The element of `buffer` at `indices`, one integer expression per dimension."""
+
+    buffer: str
+    indices: tuple[Expr, ...]
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Op:
+    """Operation `op` of `ops.OPS` on its operands."""
+
+    op: str
+    args: tuple[Expr, ...]
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """Explicit conversion of `arg` to `dtype`."""
+
+    dtype: DType
+    arg: Expr
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+Expr = Literal | SizeRef | Iter | Load | Op | Cast
+
+# ---------------------------------------------------------------- statements and scopes
+
+Assign = OneOf["=", "+=", "*=", "max=", "min="]
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One element of `target` gets (`=`) or absorbs (`+= *= max= min=`) `value`, where `guard` holds.
+
+    `target` is the written access in the shape of a Load; it is a read too for the reductions.
+    """
+
+    name: str
+    target: Load
+    op: Assign
+    value: Expr
+    guard: Expr | None = None
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """A loop from 0 to `extent` - 1 over `body`, in order; `mark` says how it runs ("" = sequentially)."""
+
+    name: str
+    extent: Expr
+    body: tuple[Node, ...]
+    mark: str = ""
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+Node = Scope | Statement
+
+MARKS: frozenset[str] = frozenset(
+    "unroll vector parallel grid_x grid_y grid_z block_x block_y block_z core stream frep".split()
+)
+CONCURRENT_MARKS: frozenset[str] = frozenset(
+    "parallel grid_x grid_y grid_z block_x block_y block_z core".split()
+)
+"""Marks under which the iterations of a scope may run at the same time; races are rejected."""
+
+# ---------------------------------------------------------------- buffers and the program
+
+Role = OneOf["in", "out", "inout", "tmp"]
+SPACES: frozenset[str] = frozenset({"heap", "stack", "register", "shared", "tcdm"})
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """A named array.
+
+    Attributes:
+        shape: extents, outermost first, constant expressions over sizes (literals after `bind`).
+        space: memory space, "" lets the backend choose.
+        order: dimensions from slowest to fastest in memory; () is row-major.
+        pad: unused elements behind each dimension; () is none.
+        reuse: dimensions that are not materialised: every index along them names the same storage.
+        values: half-open range that holds every element of an integer input, the caller's promise.
+    """
+
+    name: str
+    role: Role
+    dtype: DType
+    shape: tuple[Expr, ...]
+    space: str = ""
+    order: tuple[int, ...] = ()
+    pad: tuple[int, ...] = ()
+    reuse: tuple[int, ...] = ()
+    values: tuple[Expr, Expr] | None = None
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """A named integer; `fixed` ones were specialised into the body and cannot be overridden."""
+
+    name: str
+    value: Expr
+    fixed: bool = False
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """One kernel."""
+
+    name: str
+    sizes: tuple[Size, ...]
+    buffers: tuple[Buffer, ...]
+    body: tuple[Node, ...]
+    source: Source | None = field(default=None, compare=False, repr=False)
+
+    def buffer(self, name: str) -> Buffer:
+        """Return the buffer called `name`; KeyError when there is none."""
+        for b in self.buffers:
+            if b.name == name:
+                return b
+        raise KeyError(name)
+
+    @property
+    def arguments(self) -> tuple[Buffer, ...]:
+        """The in, out and inout buffers in the order of the header: the order of the C arguments."""
+        return tuple(b for b in self.buffers if b.role != "tmp")
