@@ -1,0 +1,1 @@
+"""The reference: what a program means, executed literally on NumPy arrays."""
