@@ -1,0 +1,153 @@
+"""Sizes become numbers: a symbolic program -> one for these sizes, checked and folded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from perfdojo.compiler import ir
+from perfdojo.compiler.diagnostics import PerfDojoError, nearest
+from perfdojo.compiler.dtypes import I64
+from perfdojo.compiler.walk import map_expr, map_statement, subexpressions
+
+MAX_SIZE = 1 << 62
+
+
+def bind(program: ir.Program, overrides: Mapping[str, int] | None = None) -> ir.Program:
+    """Return the program with every size replaced by its value; its sizes are then `fixed`.
+
+    Constant subexpressions over sizes are folded, so extents, shapes and coefficients are Literals.
+
+    Raises:
+        PerfDojoError: an override of an unknown or fixed size, a size or extent under 1.
+    """
+    values = size_values(program, overrides or {})
+    binder = _Binder(program, values)
+    return ir.Program(
+        program.name,
+        tuple(
+            ir.Size(s.name, ir.Literal(values[s.name], I64, s.value.span), True, s.span) for s in program.sizes
+        ),
+        tuple(binder.buffer(b) for b in program.buffers),
+        tuple(binder.node(n) for n in program.body),
+        program.source,
+    )
+
+
+def size_values(program: ir.Program, overrides: Mapping[str, int]) -> dict[str, int]:
+    """Return the value of each size under the overrides."""
+    known = {s.name: s for s in program.sizes}
+    for name in overrides:
+        if name not in known:
+            hint = nearest(name, known) or f"sizes are {' '.join(known) or 'none'}"
+            raise PerfDojoError(f"-D {name}: the kernel has no size '{name}'", program.source, None, hint)
+        if known[name].fixed and _constant(known[name].value, {}) != overrides[name]:
+            raise PerfDojoError(
+                f"-D {name}: this text was made for {name} = {_constant(known[name].value, {})}",
+                program.source,
+                known[name].span,
+                "start from the original kernel",
+            )
+    values: dict[str, int] = {}
+    for size in program.sizes:
+        value = overrides[size.name] if size.name in overrides else _evaluate(size.value, values, program)
+        if not 1 <= value <= MAX_SIZE:
+            given = f" (-D {size.name}={value})" if size.name in overrides else ""
+            wrong = "a size is at least 1" if value < 1 else "a size is at most 2^62"
+            raise PerfDojoError(f"size {size.name} is {value}{given}; {wrong}", program.source, size.span)
+        values[size.name] = value
+    return values
+
+
+
+
+
+class _Binder:
+    """Rewrites one program; remembers the values for its messages."""
+
+    def __init__(self, program: ir.Program, values: Mapping[str, int]) -> None:
+        self.program, self.values = program, values
+
+    def expr(self, expr: ir.Expr) -> ir.Expr:
+        return map_expr(self._fold, expr)
+
+    def _fold(self, e: ir.Expr) -> ir.Expr:
+        if isinstance(e, ir.SizeRef):
+            value = self.values[e.name]
+            if e.dtype.is_integer and value > e.dtype.largest:
+                raise PerfDojoError(f"size {e.name} = {value} does not fit {e.dtype}", self.program.source, e.span)
+            return ir.Literal(float(value) if e.dtype.is_float else value, e.dtype, e.span)
+        if isinstance(e, ir.Op) and e.op in _FOLDED and all(_is_i64(a) for a in e.args):
+            return ir.Literal(_evaluate(e, {}, self.program), I64, e.span)
+        return e
+
+    def node(self, node: ir.Node) -> ir.Node:
+        if isinstance(node, ir.Statement):
+            return map_statement(self._fold, node)
+        extent = self.positive(node.extent, f"scope {node.name} has the extent", node.span)
+        return replace(node, extent=extent, body=tuple(self.node(n) for n in node.body))
+
+    def buffer(self, b: ir.Buffer) -> ir.Buffer:
+        shape = tuple(
+            self.positive(e, f"dimension {i} of {b.name} is", e.span or b.span) for i, e in enumerate(b.shape)
+        )
+        values = None if b.values is None else (self.expr(b.values[0]), self.expr(b.values[1]))
+        return replace(b, shape=shape, values=values)
+
+    def positive(self, expr: ir.Expr, what: str, span: ir.Span | None) -> ir.Expr:
+        folded = self.expr(expr)
+        assert isinstance(folded, ir.Literal)
+        if folded.value < 1:
+            raise PerfDojoError(f"{what} {folded.value}; it is at least 1", self.program.source, span)
+        return folded
+
+
+_FOLDED = frozenset({"add", "sub", "mul", "floordiv", "mod", "neg", "abs", "min", "max"})
+
+
+def _is_i64(e: ir.Expr) -> bool:
+    return isinstance(e, ir.Literal) and e.dtype == I64
+
+
+def _constant(expr: ir.Expr, values: Mapping[str, int]) -> int:
+    """Value of a constant i64 expression, in unbounded integers; ZeroDivisionError, KeyError for what is not one."""
+    if isinstance(expr, ir.Literal):
+        return int(expr.value)
+    if isinstance(expr, ir.SizeRef):
+        return values[expr.name]
+    if not isinstance(expr, ir.Op) or expr.op not in _FOLDED:
+        raise KeyError
+    a = [_constant(e, values) for e in expr.args]
+    if expr.op == "add":
+        return a[0] + a[1]
+    if expr.op == "sub":
+        return a[0] - a[1]
+    if expr.op == "mul":
+        return a[0] * a[1]
+    if expr.op == "floordiv":
+        return a[0] // a[1]
+    if expr.op == "mod":
+        return a[0] % a[1]
+    if expr.op in ("neg", "abs"):
+        return -a[0] if expr.op == "neg" else abs(a[0])
+    return min(a) if expr.op == "min" else max(a)
+
+
+def _evaluate(expr: ir.Expr, values: Mapping[str, int], program: ir.Program) -> int:
+    try:
+        value = _constant(expr, values)
+    except ZeroDivisionError:
+        raise PerfDojoError("a size is divided by 0", program.source, expr.span) from None
+    except KeyError:
+        raise PerfDojoError(
+            "this is not a constant", program.source, expr.span, "sizes and extents use + - * // % min max abs"
+        ) from None
+    if abs(value) >= 1 << 63:
+        raise PerfDojoError(f"{value} does not fit i64", program.source, expr.span)
+    return value
+
+
+def is_bound(program: ir.Program) -> bool:
+    """Tell whether no size is left in header extents and body."""
+    found = [e for b in program.buffers for e in b.shape]
+    return all(not isinstance(s, ir.SizeRef) for e in found for s in subexpressions(e))

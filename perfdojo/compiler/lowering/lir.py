@@ -1,0 +1,159 @@
+"""The target IR: loops, registers, loads and stores with their lanes. Lowering decides it, a backend prints it.
+
+Values are typed by element type and number of lanes; one lane is a scalar. An f16 or bf16 value is an f32
+that has been rounded to its type after each operation; only loads and stores see the 16 bits. Offsets are scalar i64 expressions, in
+elements. A bool value with several lanes is a mask.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from perfdojo.compiler.dtypes import BOOL, I64, DType
+
+
+@dataclass(frozen=True, slots=True)
+class VType:
+    """Element type and lanes of a value."""
+
+    dtype: DType
+    lanes: int = 1
+
+
+INDEX = VType(I64)
+FLAG = VType(BOOL)
+
+# ---------------------------------------------------------------- values
+
+
+@dataclass(frozen=True, slots=True)
+class Var:
+    """A local variable or loop counter."""
+
+    name: str
+    type: VType
+
+
+@dataclass(frozen=True, slots=True)
+class Const:
+    """A constant, the same in every lane."""
+
+    value: int | float | bool
+    type: VType
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """`lanes` neighbouring elements from `offset` on; lanes outside `mask` are 0 and not touched in memory.
+
+    With `lane_offset` (a vector of i64 or i32, elements) each lane reads `offset + lane_offset[lane]`: a gather.
+    """
+
+    buffer: str
+    offset: Value
+    type: VType
+    mask: Value | None = None
+    lane_offset: Value | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """An operation on values of equal lanes.
+
+    `op` is a name of `ops.OPS`, or one of:
+        splat(scalar)               the scalar in every lane
+        cast(value)                 conversion to `type` by the rules of the language
+        iota()                      0, 1, 2, ... (i64 or i32 lanes)
+        first(count)                mask of the lanes below the scalar i64 `count`
+        reduce_add reduce_mul reduce_max reduce_min(vector)    a scalar from all lanes, pairwise
+        fma(a, b, c)                also produced from mul and add at level `contract` and above
+    """
+
+    op: str
+    args: tuple[Value, ...]
+    type: VType
+
+
+Value = Var | Const | Load | Call
+
+# ---------------------------------------------------------------- statements
+
+
+@dataclass(frozen=True, slots=True)
+class For:
+    """`for (var = start; var < stop; var += step)`; `parallel` spreads iterations over threads."""
+
+    var: Var
+    start: Value
+    stop: Value
+    step: int
+    body: tuple[Stmt, ...]
+    parallel: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Let:
+    """Defines a variable; `mutable` ones are registers that `Set` changes later."""
+
+    var: Var
+    value: Value
+    mutable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Set:
+    """A register gets a new value."""
+
+    var: Var
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """Writes the lanes of `value` to neighbouring elements from `offset` on, those inside `mask` only."""
+
+    buffer: str
+    offset: Value
+    value: Value
+    mask: Value | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class If:
+    """`body` runs where the scalar bool holds."""
+
+    condition: Value
+    body: tuple[Stmt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Allocate:
+    """A temporary for the rest of the block: `elems` elements of `dtype` in `space` (stack or heap), 64-byte aligned."""
+
+    buffer: str
+    dtype: DType
+    elems: int
+    space: str
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """A line for the reader of the emitted code, such as the statement of the kernel that follows."""
+
+    text: str
+
+
+Stmt = For | Let | Set | Store | If | Allocate | Comment
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A lowered kernel. `element_types` maps every buffer, temporaries included, to its element type."""
+
+    name: str
+    body: tuple[Stmt, ...]
+    element_types: tuple[tuple[str, DType], ...]
+    lanes: tuple[tuple[str, int], ...] = ()
+    """Scopes that became vector code and their lanes, for reports."""
+    notes: tuple[str, ...] = ()
+    """What was not done and why (`scope k: not vectorised, strict keeps the order of +=`)."""

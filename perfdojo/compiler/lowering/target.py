@@ -1,0 +1,41 @@
+"""What lowering and planning need to know about a target: its description, told by the backend."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from perfdojo.compiler.dtypes import DType
+
+FpLevel = Literal["strict", "contract", "reassoc", "fast"]
+FP_LEVELS: tuple[FpLevel, ...] = ("strict", "contract", "reassoc", "fast")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A machine that code is emitted for.
+
+    Attributes:
+        vector_bits: width of a vector register; 0 when there is none.
+        registers: number of vector registers.
+        masked_memory: loads and stores take lane masks cheaply, so tails are masked; else tails are scalar.
+        supports: tells whether `op` (see `lir.Call`; also load, store, gather, "cast:<from>") exists for an element type in `lanes`
+            lanes. Lowering leaves a scope scalar when something in it is not supported.
+        features: CPU flags that the emitted code needs, as /proc/cpuinfo names them.
+    """
+
+    name: str
+    title: str
+    vector_bits: int
+    registers: int
+    masked_memory: bool
+    supports: Callable[[str, DType, int], bool]
+    features: tuple[str, ...] = ()
+    l1_bytes: int = 32 << 10
+    l2_bytes: int = 512 << 10
+
+
+def at_least(level: FpLevel, needed: FpLevel) -> bool:
+    """Tell whether floating-point level `level` allows what `needed` allows."""
+    return FP_LEVELS.index(level) >= FP_LEVELS.index(needed)
