@@ -1,0 +1,1 @@
+"""Questions about bound programs: ranges, affine forms, dependences, footprints. Nothing here rewrites."""

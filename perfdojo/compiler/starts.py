@@ -1,0 +1,144 @@
+"""Where reductions start: implicit starts become `=` statements, as docs/language.md defines them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from math import inf
+
+from perfdojo.compiler.analysis.ranges import interval
+from perfdojo.compiler.dtypes import BOOL, DType
+from perfdojo.compiler.ir import Expr, Iter, Literal, Load, Node, Op, Program, Scope, Statement
+from perfdojo.compiler.walk import const_int, dtype_of, iterators, statements, substitute
+
+Place = Scope | Statement
+
+
+def explicit_starts(program: Program) -> Program:
+    """Return the bound program with each implicit start of a reduction written as a statement.
+
+    The start stands directly before the outermost scope around the reduction that does not occur in
+    its target's indices, inside copies of those inner scopes that do occur there; when every scope
+    occurs, directly before the reduction itself. A guard keeps it inside the buffer where only the
+    reduction's own guard did. Scopes and statements that are added are called `<name>_start`.
+    A program without implicit starts comes back as it is.
+    """
+    found = implicit_starts(program)
+    if not found:
+        return program
+    names = _names(program)
+    before: dict[tuple[type, str], list[Node]] = {}
+    for scopes, statement in found:
+        place, copied = start_place(scopes, statement)
+        before.setdefault((type(place), place.name), []).append(
+            _start(program, scopes, copied, statement, names)
+        )
+    return replace(program, body=tuple(_insert(program.body, before)))
+
+
+def implicit_starts(program: Program) -> list[tuple[tuple[Scope, ...], Statement]]:
+    """Return the reductions that start implicitly, each with its enclosing scopes, outermost first."""
+    starting = {b.name for b in program.buffers if b.role in ("tmp", "out")}
+    found = []
+    for scopes, statement in statements(program):
+        if statement.target.buffer not in starting:
+            continue
+        starting.discard(statement.target.buffer)
+        if statement.op != "=":
+            found.append((scopes, statement))
+    return found
+
+
+def start_place(scopes: tuple[Scope, ...], statement: Statement) -> tuple[Place, tuple[Scope, ...]]:
+    """Return the node that the start of a reduction precedes, and the scopes it is wrapped in copies of."""
+    used = set[str]().union(*map(iterators, statement.target.indices))
+    for depth, scope in enumerate(scopes):
+        if scope.name not in used:
+            return scope, tuple(s for s in scopes[depth:] if s.name in used)
+    return statement, ()
+
+
+def neutral(op: str, dtype: DType) -> Literal:
+    """Return the neutral element of the reduction `op` in `dtype`; -inf and inf for max= and min= of floats."""
+    value: float | int
+    if op in ("+=", "*="):
+        value = 0 if op == "+=" else 1
+    elif dtype.is_float:
+        value = -inf if op == "max=" else inf
+    else:
+        value = dtype.smallest if op == "max=" else dtype.largest
+    if dtype.is_float:
+        return Literal(float(value), dtype)
+    return Literal(bool(value) if dtype == BOOL else int(value), dtype)
+
+
+def _start(
+    program: Program,
+    scopes: tuple[Scope, ...],
+    copied: tuple[Scope, ...],
+    statement: Statement,
+    names: set[str],
+) -> Node:
+    renamed = {s.name: _fresh(f"{s.name}_start", names) for s in copied}
+    iters: dict[str, Expr] = {old: Iter(new) for old, new in renamed.items()}
+    target = replace(statement.target, indices=tuple(substitute(i, iters) for i in statement.target.indices))
+    value = neutral(statement.op, program.buffer(target.buffer).dtype)
+    guard = None
+    if statement.guard is not None:
+        extents = {renamed.get(s.name, s.name): const_int(s.extent) for s in scopes}
+        guard = _inside(program, target, extents)
+    name = _fresh(f"{statement.name}_start", names)
+    node: Node = Statement(name, target, "=", value, guard, statement.span)
+    for scope in reversed(copied):
+        # A guard may be what kept concurrent iterations of the reduction apart; its start has none.
+        mark = scope.mark if scope.mark == "parallel" and statement.guard is None else ""
+        node = Scope(renamed[scope.name], scope.extent, (node,), mark, scope.span)
+    return node
+
+
+def _inside(program: Program, target: Load, extents: Mapping[str, int]) -> Expr | None:
+    """Return the condition that the indices lie in the buffer, None when they always do."""
+    buffers = {b.name: b for b in program.buffers}
+    tests = []
+    for index, size in zip(target.indices, buffers[target.buffer].shape, strict=True):
+        low, high = interval(index, extents, buffers)
+        dtype, extent = dtype_of(index, program), const_int(size)
+        if low < 0:
+            tests.append(Op("ge", (index, Literal(0, dtype))))
+        if high >= extent:
+            tests.append(Op("lt", (index, Literal(extent, dtype))))
+    guard: Expr | None = None
+    for test in tests:
+        guard = test if guard is None else Op("and", (guard, test))
+    return guard
+
+
+def _insert(nodes: Iterable[Node], before: Mapping[tuple[type, str], list[Node]]) -> Iterator[Node]:
+    for node in nodes:
+        yield from before.get((type(node), node.name), ())
+        if isinstance(node, Scope):
+            body = tuple(_insert(node.body, before))
+            yield node if body == node.body else replace(node, body=body)
+        else:
+            yield node
+
+
+def _names(program: Program) -> set[str]:
+    """All names in use: of scopes, statements, buffers, sizes and the kernel."""
+    names = {program.name, *(b.name for b in program.buffers), *(s.name for s in program.sizes)}
+    todo: list[Node] = list(program.body)
+    while todo:
+        node = todo.pop()
+        names.add(node.name)
+        if isinstance(node, Scope):
+            todo.extend(node.body)
+    return names
+
+
+def _fresh(name: str, names: set[str]) -> str:
+    """Return `name`, or `name_2`, `name_3`, ..., whichever is free first, and take it."""
+    free, number = name, 2
+    while free in names:
+        free, number = f"{name}_{number}", number + 1
+    names.add(free)
+    return free
