@@ -1,0 +1,25 @@
+PYTHON ?= .venv/bin/python
+JOBS ?= $(shell nproc)
+
+.PHONY: check lint types imports test check-long help
+
+check: lint types imports test  ## all that CI runs
+
+lint:  ## style and format
+	$(PYTHON) -m ruff check .
+	$(PYTHON) -m ruff format --check .
+
+types:  ## strict types
+	$(PYTHON) -m mypy
+
+imports:  ## import direction
+	$(dir $(PYTHON))lint-imports --no-logo
+
+test:  ## the tests
+	$(PYTHON) -m pytest -n $(JOBS)
+
+check-long:  ## exhaustive function tests, all kernels on all targets, 5,000 random programs
+	$(PYTHON) -m pytest -n $(JOBS) -m slow
+
+help:  ## this list
+	@grep -E '^[a-z-]+:.*##' Makefile | sed 's/:.*## /\t/'

@@ -1,0 +1,1 @@
+"""The Lark grammar of the notation, read as a resource."""
