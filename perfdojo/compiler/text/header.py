@@ -13,12 +13,14 @@ from perfdojo.compiler.text.typing import Names, build
 
 _WORDS = frozenset("kernel size in out inout tmp if and or not true false inf nan fixed".split())
 RESERVED = _WORDS | CALLS | DTYPES.keys()
+_NOT_IN_C = frozenset(("sigmoid", "rsqrt"))
+"""Functions that C's library lacks: a kernel, which becomes a C function, may have their names."""
 _ATTRIBUTES = ("order", "pad", "reuse", "space", "values")
 
 
 def reserved(name: raw.RawName, source: ir.Source, what: str) -> None:
     """Refuse a name that the language uses itself."""
-    if name.text in RESERVED:
+    if name.text in (RESERVED - _NOT_IN_C if what == "kernel" else RESERVED):
         raise PerfDojoError(
             f"'{name.text}' is a word of the language and cannot name a {what}", source, name.span, "choose another"
         )
