@@ -26,7 +26,8 @@ def bind(program: ir.Program, overrides: Mapping[str, int] | None = None) -> ir.
     return ir.Program(
         program.name,
         tuple(
-            ir.Size(s.name, ir.Literal(values[s.name], I64, s.value.span), True, s.span) for s in program.sizes
+            ir.Size(s.name, ir.Literal(values[s.name], I64, s.value.span), True, s.span)
+            for s in program.sizes
         ),
         tuple(binder.buffer(b) for b in program.buffers),
         tuple(binder.node(n) for n in program.body),
@@ -59,9 +60,6 @@ def size_values(program: ir.Program, overrides: Mapping[str, int]) -> dict[str, 
     return values
 
 
-
-
-
 class _Binder:
     """Rewrites one program; remembers the values for its messages."""
 
@@ -75,7 +73,9 @@ class _Binder:
         if isinstance(e, ir.SizeRef):
             value = self.values[e.name]
             if e.dtype.is_integer and value > e.dtype.largest:
-                raise PerfDojoError(f"size {e.name} = {value} does not fit {e.dtype}", self.program.source, e.span)
+                raise PerfDojoError(
+                    f"size {e.name} = {value} does not fit {e.dtype}", self.program.source, e.span
+                )
             return ir.Literal(float(value) if e.dtype.is_float else value, e.dtype, e.span)
         if isinstance(e, ir.Op) and e.op in _FOLDED and all(_is_i64(a) for a in e.args):
             return ir.Literal(_evaluate(e, {}, self.program), I64, e.span)
@@ -110,7 +110,7 @@ def _is_i64(e: ir.Expr) -> bool:
 
 
 def _constant(expr: ir.Expr, values: Mapping[str, int]) -> int:
-    """Value of a constant i64 expression, in unbounded integers; ZeroDivisionError, KeyError for what is not one."""
+    """Value of a constant i64 expression in unbounded integers; KeyError for what is not one."""
     if isinstance(expr, ir.Literal):
         return int(expr.value)
     if isinstance(expr, ir.SizeRef):
@@ -140,7 +140,10 @@ def _evaluate(expr: ir.Expr, values: Mapping[str, int], program: ir.Program) -> 
         raise PerfDojoError("a size is divided by 0", program.source, expr.span) from None
     except KeyError:
         raise PerfDojoError(
-            "this is not a constant", program.source, expr.span, "sizes and extents use + - * // % min max abs"
+            "this is not a constant",
+            program.source,
+            expr.span,
+            "sizes and extents use + - * // % min max abs",
         ) from None
     if abs(value) >= 1 << 63:
         raise PerfDojoError(f"{value} does not fit i64", program.source, expr.span)

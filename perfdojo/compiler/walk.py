@@ -15,7 +15,9 @@ def statements(program: Program) -> Iterator[tuple[tuple[Scope, ...], Statement]
     yield from _statements(program.body, ())
 
 
-def _statements(body: tuple[Node, ...], around: tuple[Scope, ...]) -> Iterator[tuple[tuple[Scope, ...], Statement]]:
+def _statements(
+    body: tuple[Node, ...], around: tuple[Scope, ...]
+) -> Iterator[tuple[tuple[Scope, ...], Statement]]:
     for node in body:
         if isinstance(node, Scope):
             yield from _statements(node.body, (*around, node))
@@ -85,9 +87,7 @@ def map_statement(fn: Callable[[Expr], Expr], statement: Statement) -> Statement
 
 def map_statements(fn: Callable[[Statement], Statement], body: tuple[Node, ...]) -> tuple[Node, ...]:
     """Rebuild a body with `fn` applied to every statement in it."""
-    return tuple(
-        replace(n, body=map_statements(fn, n.body)) if isinstance(n, Scope) else fn(n) for n in body
-    )
+    return tuple(replace(n, body=map_statements(fn, n.body)) if isinstance(n, Scope) else fn(n) for n in body)
 
 
 def substitute(expr: Expr, values: dict[str, Expr]) -> Expr:
@@ -97,7 +97,8 @@ def substitute(expr: Expr, values: dict[str, Expr]) -> Expr:
 
 def const_int(expr: Expr) -> int:
     """Return the value of an integer Literal, as every extent and shape is after `bind`."""
-    assert isinstance(expr, Literal) and isinstance(expr.value, int), expr
+    assert isinstance(expr, Literal), expr
+    assert isinstance(expr.value, int), expr
     return int(expr.value)
 
 

@@ -11,7 +11,9 @@ from perfdojo.compiler.ops import CALLS
 from perfdojo.compiler.text import raw
 from perfdojo.compiler.text.typing import Names, build
 
-_WORDS = frozenset("kernel size in out inout tmp if and or not true false inf nan fixed".split())
+_WORDS = frozenset(
+    ["kernel", "size", "in", "out", "inout", "tmp", "if", "and", "or", "not", "true", "false", "inf", "nan"]
+)
 RESERVED = _WORDS | CALLS | DTYPES.keys()
 _NOT_IN_C = frozenset(("sigmoid", "rsqrt"))
 """Functions that C's library lacks: a kernel, which becomes a C function, may have their names."""
@@ -22,7 +24,10 @@ def reserved(name: raw.RawName, source: ir.Source, what: str) -> None:
     """Refuse a name that the language uses itself."""
     if name.text in (RESERVED - _NOT_IN_C if what == "kernel" else RESERVED):
         raise PerfDojoError(
-            f"'{name.text}' is a word of the language and cannot name a {what}", source, name.span, "choose another"
+            f"'{name.text}' is a word of the language and cannot name a {what}",
+            source,
+            name.span,
+            "choose another",
         )
 
 
@@ -32,7 +37,9 @@ def sizes(raws: tuple[raw.RawSize, ...], source: ir.Source) -> tuple[ir.Size, ..
     for r in raws:
         reserved(r.name, source, "size")
         if r.name.text in found:
-            raise PerfDojoError(f"two sizes are called '{r.name.text}'", source, r.name.span, "names are unique")
+            raise PerfDojoError(
+                f"two sizes are called '{r.name.text}'", source, r.name.span, "names are unique"
+            )
         value = build(r.value, I64, Names(source, frozenset(found), {}))
         found[r.name.text] = ir.Size(r.name.text, value, r.fixed, r.span)
     return tuple(found.values())
@@ -84,7 +91,9 @@ def _order(a: raw.RawAttribute | None, rank: int, names: Names) -> tuple[int, ..
         return ()
     order = _integers(a, names)
     if sorted(order) != list(range(rank)):
-        raise names.error(f"order names each of the {rank} dimensions once", a.name.span, "for instance order(1, 0)")
+        raise names.error(
+            f"order names each of the {rank} dimensions once", a.name.span, "for instance order(1, 0)"
+        )
     return () if order == tuple(range(rank)) else order
 
 
@@ -101,7 +110,9 @@ def _reuse(a: raw.RawAttribute | None, b: raw.RawBuffer, names: Names) -> tuple[
     if a is None:
         return ()
     if b.role != "tmp":
-        raise names.error("reuse is for tmp buffers", a.name.span, "all elements of an argument exist in memory")
+        raise names.error(
+            "reuse is for tmp buffers", a.name.span, "all elements of an argument exist in memory"
+        )
     dims = _integers(a, names)
     for d in dims:
         if d >= len(b.shape):
@@ -121,13 +132,13 @@ def _space(a: raw.RawAttribute | None, b: raw.RawBuffer, names: Names) -> str:
     return a.args[0].value
 
 
-def _values(
-    a: raw.RawAttribute | None, b: raw.RawBuffer, names: Names
-) -> tuple[ir.Expr, ir.Expr] | None:
+def _values(a: raw.RawAttribute | None, b: raw.RawBuffer, names: Names) -> tuple[ir.Expr, ir.Expr] | None:
     if a is None:
         return None
     if b.role != "in" or not DTYPES[b.dtype.text].is_integer:
         raise names.error("values is a promise about an integer 'in' buffer", a.name.span)
     if len(a.args) != 2:
-        raise names.error("values takes the first value and the one behind the last", a.name.span, "values(0, V)")
+        raise names.error(
+            "values takes the first value and the one behind the last", a.name.span, "values(0, V)"
+        )
     return build(a.args[0], I64, names), build(a.args[1], I64, names)

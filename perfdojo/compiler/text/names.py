@@ -1,7 +1,7 @@
 """Default names of scopes and statements: the rule that lets a text leave them out.
 
-A scope written as a bare size is named after it in lower case, any other `i<depth>`; a statement after its buffer.
-`_2`, `_3`, ... follow until the name differs from every given name and from every name before it.
+A scope written as a bare size is named after it in lower case, any other `i<depth>`; a statement after its
+buffer. `_2`, `_3`, ... follow until the name differs from every given name and from every name before it.
 """
 
 from __future__ import annotations

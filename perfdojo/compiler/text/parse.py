@@ -25,25 +25,25 @@ _READABLE = {
     "_NL": "the end of the line",
     "$END": "the end of the file",
     "NAME": "a name",
-    "INT": "an integer",
+    "INT": "a number",
     "FLOAT": "a number",
-    "ASSIGN": "= += *= max= min=",
-    "COMPARE": "a comparison",
-    "MARK": "@mark",
-    "LBRACE": "{",
-    "RBRACE": "}",
-    "LPAR": "(",
-    "RPAR": ")",
-    "LSQB": "[",
-    "RSQB": "]",
-    "COLON": ":",
-    "COMMA": ",",
-    "EQUAL": "=",
-    "BAR": "|",
-    "QMARK": "?",
-    "PLUS": "+",
-    "MINUS": "-",
-    "TIMES": "* / // %",
+    "ASSIGN": "'=', '+=', '*=', 'max=', 'min='",
+    "MARK": "a @mark",
+    "LBRACE": "'{'",
+    "LPAR": "'('",
+    "RPAR": "')'",
+    "LSQB": "'['",
+    "RSQB": "']'",
+    "COLON": "':'",
+    "COMMA": "','",
+    "EQUAL": "'='",
+    "BAR": "'|'",
+    "MINUS": "'-'",
+    "IF": "'if'",
+    "NOT": "'not'",
+    "KERNEL": "'kernel'",
+    "SIZE": "'size'",
+    **dict.fromkeys(("QMARK", "PLUS", "TIMES", "COMPARE", "AND", "OR"), "an operator"),
 }
 
 
@@ -123,7 +123,10 @@ def _parser(source: Source) -> Any:
 def _syntax_error(error: UnexpectedInput, source: Source) -> PerfDojoError:
     at = min(error.pos_in_stream or 0, max(0, len(source.text) - 1))
     if isinstance(error, UnexpectedToken) and error.token.type == "_NL":
-        found, span = "the end of the line", Span(error.token.start_pos or 0, (error.token.start_pos or 0) + 1)
+        found, span = (
+            "the end of the line",
+            Span(error.token.start_pos or 0, (error.token.start_pos or 0) + 1),
+        )
         expected = error.accepts or error.expected
     elif isinstance(error, UnexpectedToken):
         token = error.token
@@ -132,11 +135,14 @@ def _syntax_error(error: UnexpectedInput, source: Source) -> PerfDojoError:
         span = Span(start, start + max(1, len(token)))
         expected = error.accepts or error.expected
     elif isinstance(error, UnexpectedCharacters):
-        found, span, expected = f"{source.text[at]!r}", Span(at, at + 1), error.allowed or set()
+        return PerfDojoError(
+            f"unexpected {source.text[at]!r}", source, Span(at, at + 1), "this character has no meaning here"
+        )
     else:
         assert isinstance(error, UnexpectedEOF)
         found, span, expected = "the end of the file", Span(at, at + 1), set(error.expected)
-    words = sorted(_READABLE.get(e, e.lower()) for e in expected)
+    expected = set(expected) - ({"MINUS"} if "PLUS" in expected else set())
+    words = sorted({_READABLE.get(e, e.lower()) for e in expected})
     return PerfDojoError(f"unexpected {found}", source, span, f"expected {_either(words)}" if words else "")
 
 
@@ -216,9 +222,8 @@ class _Build(Transformer[Any, Any]):
         return raw.RawScope(label, extent, tuple(_name(m) for m in marks), _span(label, extent, *marks))
 
     def statement(self, c: list[Any]) -> raw.RawStatement:
-        label, name, indices, op, value, guard = c
-        end = indices[-1] if indices else name
-        target = _node("load", str(name), indices or (), _span(name, end))
+        label, name, indices, bracket, op, value, guard = c
+        target = _node("load", str(name), indices or (), _span(name, bracket))
         return raw.RawStatement(label, target, str(op), value, guard, _span(name, value, guard))
 
     def arguments(self, c: list[Any]) -> tuple[raw.Raw, ...]:
@@ -255,12 +260,10 @@ class _Build(Transformer[Any, Any]):
         return _node("float" if text in ("inf", "nan") else "name", text, (), _span(c[0]))
 
     def load(self, c: list[Any]) -> raw.Raw:
-        args = c[1] or ()
-        return _node("load", str(c[0]), args, _span(c[0], *(args[-1:] or ())))
+        return _node("load", str(c[0]), c[1] or (), _span(c[0], c[2]))
 
     def call(self, c: list[Any]) -> raw.Raw:
-        args = c[1] or ()
-        return _node("call", str(c[0]), args, _span(c[0], *(args[-1:] or ())))
+        return _node("call", str(c[0]), c[1] or (), _span(c[0], c[2]))
 
     def iterator(self, c: list[Any]) -> raw.Raw:
         return _node("iter", str(c[1]), (), _span(c[0], c[2]))

@@ -32,12 +32,16 @@ class Raw:
 
 @dataclass(slots=True)
 class RawName:
+    """A name in the text."""
+
     text: str
     span: Span
 
 
 @dataclass(slots=True)
 class RawSize:
+    """`size NAME = VALUE`."""
+
     name: RawName
     value: Raw
     fixed: bool
@@ -46,12 +50,16 @@ class RawSize:
 
 @dataclass(slots=True)
 class RawAttribute:
+    """An attribute of a buffer, `order(1, 0)`."""
+
     name: RawName
     args: tuple[Raw, ...]
 
 
 @dataclass(slots=True)
 class RawBuffer:
+    """One buffer line of the header."""
+
     role: str
     name: RawName
     dtype: RawName
@@ -62,6 +70,8 @@ class RawBuffer:
 
 @dataclass(slots=True)
 class RawScope:
+    """A scope where a body line opens it."""
+
     label: RawName | None
     extent: Raw
     marks: tuple[RawName, ...]
@@ -70,6 +80,8 @@ class RawScope:
 
 @dataclass(slots=True)
 class RawStatement:
+    """The statement of a body line."""
+
     label: RawName | None
     target: Raw
     op: str
@@ -80,6 +92,8 @@ class RawStatement:
 
 @dataclass(slots=True)
 class RawLine:
+    """A body line: bars, new scopes, perhaps a statement."""
+
     bars: tuple[Span, ...]
     scopes: tuple[RawScope, ...]
     statement: RawStatement | None
@@ -87,6 +101,8 @@ class RawLine:
 
 @dataclass(slots=True)
 class RawKernel:
+    """The whole text."""
+
     name: RawName
     sizes: tuple[RawSize, ...]
     buffers: tuple[RawBuffer, ...]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from perfdojo.compiler import ir
 from perfdojo.compiler.diagnostics import PerfDojoError, nearest
-from perfdojo.compiler.dtypes import BOOL, DTYPES, I64
+from perfdojo.compiler.dtypes import BOOL, I64
 from perfdojo.compiler.ops import REDUCTIONS
 from perfdojo.compiler.text import names as naming
 from perfdojo.compiler.text import raw
@@ -37,7 +37,7 @@ def resolve(kernel: raw.RawKernel, source: ir.Source) -> ir.Program:
     """Return the typed program.
 
     Raises:
-        PerfDojoError: unknown or doubled names, wrong ranks or types, bars that keep no scope, writes to inputs.
+        PerfDojoError: unknown or doubled names, wrong ranks or types, bars without scopes, writes to inputs.
     """
     reserved(kernel.name, source, "kernel")
     header = sizes(kernel.sizes, source)
@@ -47,10 +47,14 @@ def resolve(kernel: raw.RawKernel, source: ir.Source) -> ir.Program:
         built = buffer(b, Names(source, size_names, {}), buffers)
         buffers[built.name] = built
     if not any(b.role in ("out", "inout") for b in buffers.values()):
-        raise PerfDojoError("the kernel has no 'out' or 'inout' buffer", source, kernel.name.span, "what does it compute?")
+        raise PerfDojoError(
+            "the kernel has no 'out' or 'inout' buffer", source, kernel.name.span, "what does it compute?"
+        )
     body = _tree(kernel, Names(source, size_names, buffers))
     if not body:
-        raise PerfDojoError("the kernel has no statement", source, kernel.name.span, "add a body behind the header")
+        raise PerfDojoError(
+            "the kernel has no statement", source, kernel.name.span, "add a body behind the header"
+        )
     return ir.Program(kernel.name.text, header, tuple(buffers.values()), body, source)
 
 
@@ -124,10 +128,14 @@ def _statement(s: raw.RawStatement, name: str, names: Names) -> ir.Statement:
     written = names.buffers[target.buffer]
     if written.role == "in":
         raise names.error(
-            f"'{written.name}' is an input and cannot be written", s.target.span, "declare it 'inout', or use a tmp"
+            f"'{written.name}' is an input and cannot be written",
+            s.target.span,
+            "declare it 'inout', or use a tmp",
         )
     if s.op in REDUCTIONS and written.dtype == BOOL:
-        raise names.error(f"'{s.op}' does not work on bool", s.target.span, "use an i32 and compare it at the end")
+        raise names.error(
+            f"'{s.op}' does not work on bool", s.target.span, "use an i32 and compare it at the end"
+        )
     value = build(s.value, written.dtype, names)
     guard = None if s.guard is None else build(s.guard, BOOL, names)
     return ir.Statement(name, target, s.op, value, guard, s.span)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Types of raw expressions: inference from the leaves up, then building typed IR with literals from the context."""
+"""Types of raw expressions: inference from the leaves up, then typed IR with literals from the context."""
 
 from __future__ import annotations
 
@@ -23,11 +23,12 @@ class Names:
     scopes: tuple[str, ...] = ()
 
     def error(self, message: str, span: ir.Span, hint: str = "") -> PerfDojoError:
+        """Return the error at `span` of the source."""
         return PerfDojoError(message, self.source, span, hint)
 
 
 def infer(raw: Raw, names: Names) -> DType | None:
-    """Return the type that `raw` has by itself; None for literals and sizes, which take it from the context."""
+    """Return the type of `raw` by itself; None for literals and sizes, which take the context's."""
     if not raw.inferred:
         raw.dtype = _infer(raw, names)
         raw.inferred = True
@@ -48,7 +49,9 @@ def _infer(raw: Raw, names: Names) -> DType | None:
             return DTYPES[raw.value]
         if raw.value not in CALLS:
             known = CALLS | DTYPES.keys()
-            raise names.error(f"no function '{raw.value}'", raw.span, nearest(raw.value, known) or _functions())
+            raise names.error(
+                f"no function '{raw.value}'", raw.span, nearest(raw.value, known) or _functions()
+            )
         _check_arity(raw, names)
         return _common(raw.args, names)
     rule = OPS[raw.value].rule
@@ -146,10 +149,16 @@ def _check_rule(raw: Raw, operand: DType, names: Names) -> None:
         hint = "for floats write floor(a / b)" if raw.value == "floordiv" else ""
         raise names.error(f"'{sign}' works on integers, not on {operand}", raw.span, hint)
     if info.rule == "float" and not operand.is_float:
-        hint = f"'//' divides integers, or convert: f32(...) {sign} ..." if raw.value == "div" else "convert: f32(...)"
+        hint = (
+            f"'//' divides integers, or convert: f32(...) {sign} ..."
+            if raw.value == "div"
+            else "convert: f32(...)"
+        )
         raise names.error(f"'{sign}' works on floats, not on {operand}", raw.span, hint)
     if operand == BOOL and raw.value not in ("eq", "ne"):
-        raise names.error(f"'{sign}' does not work on bool", raw.span, "convert it: i32(...), or use and, or, not")
+        raise names.error(
+            f"'{sign}' does not work on bool", raw.span, "convert it: i32(...), or use and, or, not"
+        )
 
 
 def _literal(raw: Raw, dtype: DType, names: Names) -> ir.Expr:
@@ -169,7 +178,9 @@ def _literal(raw: Raw, dtype: DType, names: Names) -> ir.Expr:
             raise names.error(f"the literal does not fit {dtype}", raw.span, "write inf") from None
     if not dtype.smallest <= value <= dtype.largest:
         raise names.error(
-            f"{value} does not fit {dtype} ({dtype.smallest} to {dtype.largest})", raw.span, "use a wider type"
+            f"{value} does not fit {dtype} ({dtype.smallest} to {dtype.largest})",
+            raw.span,
+            "use a wider type",
         )
     return ir.Literal(value, dtype, raw.span)
 
@@ -183,7 +194,9 @@ def _name(raw: Raw, dtype: DType, names: Names) -> ir.Expr:
         return ir.SizeRef(raw.value, dtype, raw.span)
     if raw.value in names.buffers:
         raise names.error(
-            f"buffer '{raw.value}' needs indices", raw.span, f"write {raw.value}[...], or {raw.value}[] for rank 0"
+            f"buffer '{raw.value}' needs indices",
+            raw.span,
+            f"write {raw.value}[...], or {raw.value}[] for rank 0",
         )
     hint = f"write {{{raw.value}}}" if raw.value in names.scopes else nearest(raw.value, names.sizes)
     raise names.error(f"no size '{raw.value}'", raw.span, hint)
@@ -196,7 +209,9 @@ def _scope(raw: Raw, names: Names) -> str:
     listed = ", ".join(f"{{{i}}} {s}" for i, s in enumerate(open_)) or "none"
     if not raw.value.isdigit():
         raise names.error(
-            f"no scope '{raw.value}' is open here", raw.span, nearest(raw.value, open_) or f"open scopes: {listed}"
+            f"no scope '{raw.value}' is open here",
+            raw.span,
+            nearest(raw.value, open_) or f"open scopes: {listed}",
         )
     if len(raw.value) > 4 or int(raw.value) >= len(open_):
         what = _count(len(open_), "scope")

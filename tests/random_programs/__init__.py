@@ -1,0 +1,1 @@
+"""Random valid programs: the food of every property test."""
