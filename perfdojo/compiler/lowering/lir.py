@@ -1,8 +1,8 @@
-"""The target IR: loops, registers, loads and stores with their lanes. Lowering decides it, a backend prints it.
+"""The target IR: loops, registers, loads, stores, lanes. Lowering decides it, a backend prints it.
 
 Values are typed by element type and number of lanes; one lane is a scalar. An f16 or bf16 value is an f32
-that has been rounded to its type after each operation; only loads and stores see the 16 bits. Offsets are scalar i64 expressions, in
-elements. A bool value with several lanes is a mask.
+that has been rounded to its type after each operation; only loads and stores see the 16 bits. Offsets are
+scalar i64 expressions, in elements. A bool value with several lanes is a mask.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Const:
 class Load:
     """`lanes` neighbouring elements from `offset` on; lanes outside `mask` are 0 and not touched in memory.
 
-    With `lane_offset` (a vector of i64 or i32, elements) each lane reads `offset + lane_offset[lane]`: a gather.
+    With `lane_offset` (a vector of i64 or i32, elements) lane k reads `offset + lane_offset[k]`: a gather.
     """
 
     buffer: str
@@ -66,7 +66,15 @@ class Call:
         iota()                      0, 1, 2, ... (i64 or i32 lanes)
         first(count)                mask of the lanes below the scalar i64 `count`
         reduce_add reduce_mul reduce_max reduce_min(vector)    a scalar from all lanes, pairwise
-        fma(a, b, c)                also produced from mul and add at level `contract` and above
+        fma(a, b, c)                also made from mul and add at level `contract` and above, with neg around
+                                    a or c for subtractions (several lanes)
+        mad(a, b, c)                the same in one lane: a * b + c, fused or not, whichever is faster
+        iadd isub imul ineg         index arithmetic that is known not to overflow (one lane)
+        idiv imod                   quotient and remainder of an index that is known not to be negative by a
+                                    positive constant (one lane)
+
+    `select` takes a mask (both values are computed) or a one-lane condition (only the chosen one is).
+    and, or, not work on masks too. Integers wrap.
     """
 
     op: str
@@ -128,7 +136,7 @@ class If:
 
 @dataclass(frozen=True, slots=True)
 class Allocate:
-    """A temporary for the rest of the block: `elems` elements of `dtype` in `space` (stack or heap), 64-byte aligned."""
+    """A temporary for the rest of the block: `elems` elements in `space` (stack or heap), 64-byte aligned."""
 
     buffer: str
     dtype: DType

@@ -1,0 +1,1 @@
+"""Bound program -> target IR: what runs in lanes, in registers, in memory."""
