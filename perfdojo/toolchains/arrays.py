@@ -1,0 +1,80 @@
+"""NumPy arrays to and from the memory that a kernel's C function takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+from numpy.typing import NDArray
+
+from perfdojo.compiler.emitted import Argument
+
+Array = NDArray[Any]
+
+NUMPY_DTYPES: dict[str, np.dtype[Any]] = {
+    "f64": np.dtype(np.float64),
+    "f32": np.dtype(np.float32),
+    "f16": np.dtype(np.float16),
+    "bf16": np.dtype(ml_dtypes.bfloat16),
+    "i64": np.dtype(np.int64),
+    "i32": np.dtype(np.int32),
+    "i16": np.dtype(np.int16),
+    "i8": np.dtype(np.int8),
+    "u8": np.dtype(np.uint8),
+    "bool": np.dtype(np.bool_),
+}
+
+
+def empty(argument: Argument) -> Array:
+    """Return an array with the shape and the strides of `argument`, its contents undefined."""
+    return layout(np.empty(argument.size_elems, NUMPY_DTYPES[argument.dtype]), argument)
+
+
+def layout(flat: Array, argument: Argument) -> Array:
+    """Return the elements of `argument` as a view of the flat buffer of `size_elems` elements."""
+    assert flat.shape == (argument.size_elems,), (flat.shape, argument)
+    strides = tuple(s * flat.itemsize for s in argument.strides_elems)
+    return np.lib.stride_tricks.as_strided(flat, argument.shape, strides)
+
+
+def why_unfit(argument: Argument, array: object) -> str:
+    """Return what is wrong with `array` as the elements of `argument`, one sentence, or ""."""
+    wanted = NUMPY_DTYPES[argument.dtype]
+    name = f"argument '{argument.name}'"
+    if not isinstance(array, np.ndarray):
+        return f"{name} is a {type(array).__name__}, not a NumPy array"
+    if array.dtype != wanted:
+        return f"{name} has dtype {array.dtype}, but the kernel takes {wanted} ({argument.dtype})"
+    if array.shape != argument.shape:
+        return f"{name} has shape {array.shape}, but the kernel takes {argument.shape}"
+    return ""
+
+
+def why_unfit_inputs(arguments: tuple[Argument, ...], inputs: Mapping[str, object]) -> str:
+    """Return what is wrong with the arrays for the `in` and `inout` arguments, one sentence, or ""."""
+    for a in arguments:
+        if a.role != "out" and a.name not in inputs:
+            return f"argument '{a.name}' is missing"
+        reason = why_unfit(a, inputs[a.name]) if a.role != "out" else ""
+        if reason:
+            return reason
+    return ""
+
+
+def to_memory(argument: Argument, array: Array) -> Array:
+    """Return the flat buffer that holds `array`; padding is zero."""
+    flat = np.zeros(argument.size_elems, NUMPY_DTYPES[argument.dtype])
+    layout(flat, argument)[...] = array
+    return flat
+
+
+def from_memory(argument: Argument, raw: bytes) -> Array:
+    """Return the elements in the declared shape, contiguous, from the bytes of the whole buffer."""
+    return np.ascontiguousarray(layout(np.frombuffer(raw, NUMPY_DTYPES[argument.dtype]), argument))
+
+
+def count_nans(array: Array) -> int:
+    """Return the number of NaN elements; 0 for a type that has none."""
+    return 0 if array.dtype.kind in "iub" else int(np.count_nonzero(np.isnan(array)))

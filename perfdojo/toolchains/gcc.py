@@ -1,0 +1,92 @@
+"""The host's gcc: where it is, what it can do, the flags we give it."""
+
+from __future__ import annotations
+
+import platform
+import re
+import shutil
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from perfdojo.toolchains.process import Limits, run
+from perfdojo.toolchains.results import MissingTool
+
+PACKAGE = "gcc"
+LIBRARY_PACKAGE = "libc6-dev"
+
+BASE_FLAGS = ("-std=c11", "-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math")
+"""No flag here changes the value of an expression; errno and trap flags are not part of the language."""
+
+WARNING_FLAGS = ("-Wall", "-Wextra")
+
+QUERY_LIMITS = Limits(wall_s=20.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Compiler:
+    """A gcc that was found and asked.
+
+    Attributes:
+        path: the program as found, not resolved: a link may stand for a wrapper.
+        version: first line of --version.
+        machine: what it compiles for (x86_64-linux-gnu).
+    """
+
+    path: Path
+    version: str
+    machine: str
+
+    @property
+    def identity(self) -> str:
+        """Text that differs between compilers whose output may differ."""
+        return f"{self.path}\n{self.version}\n{self.machine}"
+
+
+def find_compiler(compiler: str = "gcc") -> Compiler:
+    """Return the compiler called `compiler`, a name in PATH or a path; MissingTool when it is not there."""
+    found = shutil.which(compiler)
+    if found is None:
+        raise MissingTool(compiler, PACKAGE)
+    path = Path(found).resolve()
+    state = path.stat()
+    return _ask(Path(found), state.st_mtime_ns, state.st_size)
+
+
+@lru_cache(maxsize=16)
+def _ask(path: Path, _mtime_ns: int, _size: int) -> Compiler:
+    """Run the compiler for its version; remembered until the file changes."""
+    version = run([str(path), "--version"], QUERY_LIMITS)
+    machine = run([str(path), "-dumpmachine"], QUERY_LIMITS)
+    if version.outcome != "ok" or not version.stdout.strip():
+        raise MissingTool(f"a working {path}", PACKAGE)
+    return Compiler(path, version.stdout.splitlines()[0].strip(), machine.stdout.strip())
+
+
+@lru_cache(maxsize=256)
+def accepts(compiler: Compiler, *flags: str) -> bool:
+    """Whether the compiler takes these flags for C, asked by compiling nothing."""
+    return run([str(compiler.path), *flags, "-E", "-x", "c", "/dev/null"], QUERY_LIMITS).outcome == "ok"
+
+
+@lru_cache(maxsize=16)
+def known_architectures(compiler: Compiler) -> tuple[str, ...]:
+    """The values that it lists for -march=, sorted; () when it does not say."""
+    text = run([str(compiler.path), "-Q", "--help=target"], QUERY_LIMITS).stdout
+    match = re.search(r"[Vv]alid arguments for -march= option:\s*\n((?:[ \t]+\S.*\n?)+)", text)
+    if match is None:
+        match = re.search(r"Known.* architectures.*-march=.*:\s*\n((?:[ \t]+\S.*\n?)+)", text)
+    return tuple(sorted(set(match.group(1).split()))) if match else ()
+
+
+def native_flags(compiler: Compiler) -> tuple[str, ...]:
+    """The flags that make code for this very processor."""
+    for flag in ("-march=native", "-mcpu=native"):
+        if accepts(compiler, flag):
+            return (flag,)
+    return ()
+
+
+def runs_here(compiler: Compiler) -> bool:
+    """Whether it makes code for this kind of machine."""
+    return compiler.machine.split("-")[0] == platform.machine()

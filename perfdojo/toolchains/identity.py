@@ -1,0 +1,58 @@
+"""What a shared library says about how it was built, and whether it may run here."""
+
+from __future__ import annotations
+
+import json
+import platform
+
+from perfdojo.toolchains.cpu import Cpu
+
+BUILD_SYMBOL = "perfdojo_build"
+
+_CODE_FEATURES = tuple(
+    [
+        "sse",
+        "ssse",
+        "pni",
+        "avx",
+        "fma",
+        "f16c",
+        "bmi",
+        "popcnt",
+        "movbe",
+        "abm",
+        "adx",
+        "amx",
+        "sha",
+        "vaes",
+        "gfni",
+    ]
+)
+"""Prefixes of the features of /proc/cpuinfo that a compiler may use without being told to."""
+
+
+def identity_file(cpu: Cpu, compiler: str) -> tuple[str, str]:
+    """Return a C file that defines `const char perfdojo_build[]`, JSON: machine, cpu, features, compiler."""
+    features = sorted(f for f in cpu.features if f.startswith(_CODE_FEATURES))
+    fields = {"machine": platform.machine(), "cpu": cpu.model, "features": features, "compiler": compiler}
+    pieces = json.dumps(json.dumps(fields))[1:-1].split(", ")
+    lines = "\n".join(f'    "{p}, "' for p in pieces[:-1])
+    text = (
+        "/* How this library was built. */\n"
+        f"extern const char {BUILD_SYMBOL}[];\n"
+        f'const char {BUILD_SYMBOL}[] =\n{lines}\n    "{pieces[-1]}";\n'
+    )
+    return "perfdojo_build.c", text
+
+
+def why_not_here(build: dict[str, object], requires: tuple[str, ...], cpu: Cpu) -> str:
+    """Return why a library built like this must not run on this machine, one sentence, or ""."""
+    machine = build.get("machine")
+    if machine and machine != platform.machine():
+        return f"it is built for {machine}, this machine is {platform.machine()}"
+    if not cpu.features:
+        return ""
+    features = build.get("features")
+    built_for = tuple(str(f) for f in features) if isinstance(features, list) else ()
+    missing = cpu.missing((*requires, *built_for))
+    return f"it needs a CPU with {', '.join(missing)}, this one ({cpu.model}) has not" if missing else ""
