@@ -75,7 +75,7 @@ class _Writer:
             total *= d.value
         return dims if total <= 600 else dims[:1]
 
-    def _declare(self, role: str, dtype: DType, dims: tuple[Dim, ...]) -> ir.Buffer:
+    def _declare(self, role: ir.Role, dtype: DType, dims: tuple[Dim, ...]) -> ir.Buffer:
         rng = self.rng
         order: tuple[int, ...] = ()
         if len(dims) > 1 and rng.random() < 0.12:
@@ -88,14 +88,14 @@ class _Writer:
             dtype,
             tuple(d.expr for d in dims),
             order=order,
-            pad=pad if any(pad) else (),  # type: ignore[arg-type]
+            pad=pad if any(pad) else (),
         )
         self.made.append(b)
         return b
 
     def _input(self) -> None:
         dims = self._dims(3)
-        role = "inout" if self.rng.random() < 0.12 else "in"
+        role: ir.Role = "inout" if self.rng.random() < 0.12 else "in"
         b = self._declare(role, self.rng.choice(TYPES), dims)
         self.env.buffers[b.name] = (b, dims)
 

@@ -1,0 +1,57 @@
+"""`--list-kernels`, `--list-targets`, `--doctor`."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+
+from perfdojo.cli.kernels import formula, library
+from perfdojo.cli.options import Options
+from perfdojo.cli.report import Screen
+
+
+def list_kernels(o: Options) -> int:
+    """Print the kernels of the library with their formulas."""
+    rows = [(name, formula(file)) for name, file in library()]
+    if o.json:
+        print(json.dumps({"kernels": [{"name": n, "formula": f} for n, f in rows]}))
+    else:
+        Screen().table(("kernel", "formula and source"), rows)
+    return 0
+
+
+def list_targets(o: Options) -> int:
+    """Print the targets and whether this machine runs them."""
+    from perfdojo.backends import get_target, target_names
+    from perfdojo.toolchains.cpu import read_cpu
+
+    cpu = read_cpu()
+    rows = []
+    for name in target_names():
+        target = get_target(name)
+        missing = cpu.missing(target.features)
+        here = f"checked by emulation, not timed: no {', '.join(missing)} here" if missing else "runs here"
+        rows.append((name, target.title, here))
+    if o.json:
+        print(json.dumps({"targets": [{"name": n, "title": t, "here": h} for n, t, h in rows]}))
+    else:
+        Screen().table(("target", "what it is", "on this machine"), rows)
+    return 0
+
+
+def doctor(o: Options, remeasure: bool) -> int:
+    """Print what this machine can do and what is missing; the status is 3 without gcc."""
+    from perfdojo.toolchains.doctor import examine
+
+    screen = Screen(o.quiet, silent=o.json)
+    with screen.working("measuring this machine's limits, once"):
+        findings = examine(measure=True, remeasure=remeasure)
+    if o.json:
+        print(json.dumps({"findings": [asdict(f) for f in findings]}))
+    else:
+        marks = {"ok": "ok", "missing": "bad", "limited": "note"}
+        for f in findings:
+            screen.line(f.name, f.text, marks[f.state])
+            if f.fix:
+                screen.line("", f.fix)
+    return 3 if any(f.state == "missing" and f.name == "gcc" for f in findings) else 0

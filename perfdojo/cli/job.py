@@ -1,0 +1,263 @@
+"""The main job: emit, build, check, time one kernel; each step leaves its part of the result."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from perfdojo.cli.kernels import MARKER, read_kernel, write_files
+from perfdojo.cli.options import Options
+from perfdojo.cli.report import Screen, quantity
+from perfdojo.compiler.diagnostics import PerfDojoError
+
+if TYPE_CHECKING:
+    from perfdojo.compiler.emitted import EmittedSource
+    from perfdojo.compiler.ir import Program
+    from perfdojo.toolchains.harness import Host
+    from perfdojo.toolchains.host import Built
+
+INPUTS = ("normal", "uniform", "cancel", "denormal", "huge", "equal", "special")
+"""Kinds of inputs that a check tries; `random_inputs` makes them."""
+
+
+@dataclass(slots=True)
+class Result:
+    """What `--json` prints. `error` says in one sentence what went wrong, if anything did."""
+
+    kernel: str = ""
+    target: str = ""
+    sizes: dict[str, int] = field(default_factory=dict)
+    fp: str = ""
+    schedule: list[str] = field(default_factory=list)
+    files: list[str] = field(default_factory=list)
+    build: dict[str, Any] | None = None
+    check: dict[str, Any] | None = None
+    time: dict[str, Any] | None = None
+    limit: dict[str, Any] | None = None
+    error: dict[str, Any] | None = None
+
+    def fail(self, message: str, hint: str = "") -> None:
+        """Record that the job failed."""
+        self.error = {"message": message, "file": None, "line": None, "column": None, "hint": hint or None}
+
+
+@dataclass(slots=True)
+class Job:
+    """One kernel on its way through the steps."""
+
+    options: Options
+    screen: Screen
+    result: Result
+    bound: Program
+    emitted: EmittedSource
+
+    @classmethod
+    def start(cls, o: Options, screen: Screen) -> Job:
+        """Read, prove and emit the kernel.
+
+        Raises:
+            PerfDojoError: the kernel is wrong.
+        """
+        from perfdojo.backends import emit
+        from perfdojo.compiler.bind import bind
+        from perfdojo.compiler.verify import verify
+        from perfdojo.compiler.walk import const_int
+
+        target = choose_target(o.target)
+        bound = bind(read_kernel(o.kernel), o.sizes)
+        verify(bound)
+        emitted = emit(bound, target, fp=o.fp, threads=o.threads)
+        sizes = {s.name: const_int(s.value) for s in bound.sizes}
+        result = Result(bound.name, target, sizes, o.fp)
+        listed = " ".join(f"{n}={v}" for n, v in sizes.items())
+        threads = f"{o.threads} threads" if o.threads > 1 else ""
+        screen.title(" · ".join(t for t in (bound.name, target, o.fp, listed, threads) if t))
+        return cls(o, screen, result, bound, emitted)
+
+    def write(self, folder: Path) -> None:
+        """Write source and header into `folder`."""
+        from perfdojo.backends import cmake
+
+        files = self.emitted.files
+        if self.options.cmake:
+            files = (*files, ("CMakeLists.txt", cmake(self.emitted)))
+        paths = write_files(folder, files, self.options.force)
+        self.result.files += [str(p) for p in paths]
+        self.screen.line("emit", ", ".join(str(p) for p in paths), "ok")
+
+    def shared(self, folder: Path, host: Host) -> None:
+        """Build the library for `perfdojo.load` in `folder`."""
+        from perfdojo.toolchains.host import shared_library
+        from perfdojo.toolchains.results import Failure
+
+        path = folder / f"lib{self.emitted.kernel}.so"
+        if path.exists() and not self.options.force and not _is_our_library(path):
+            raise PerfDojoError(
+                f"{path} exists and was not made by perfdojo", hint="overwrite it with --force"
+            )
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            made = shared_library(self.emitted, path, host)
+        except OSError as error:
+            raise PerfDojoError(f"cannot write to {error.filename or folder}: {error.strerror}") from None
+        if isinstance(made, Failure):
+            self._build_failed(made.text, made.lines, made.folder)
+            return
+        self.result.files.append(str(path))
+        self.screen.line("shared", f"{path}; in Python: perfdojo.load('{path}')", "ok")
+
+    def build(self, host: Host) -> Built | None:
+        """Compile it; None when that failed."""
+        from perfdojo.toolchains.host import build
+        from perfdojo.toolchains.results import Failure
+
+        with self.screen.working("building"):
+            built = build(self.emitted, host)
+        if isinstance(built, Failure):
+            self._build_failed(built.text, built.lines, built.folder)
+            return None
+        self.result.build = {"command": built.command, "timed": built.timed, "reason": built.reason or None}
+        self.screen.line("build", _short_command(built.command), "ok")
+        return built
+
+    def _build_failed(self, text: str, lines: tuple[str, ...], folder: Path) -> None:
+        self.screen.line("build", text, "bad")
+        for line in lines[:5]:
+            self.screen.line("", line)
+        self.screen.line("", f"source and the compiler's whole message: {folder}")
+        self.result.fail(text, f"source and the compiler's message are in {folder}")
+
+    def check(self, built: Built) -> bool:
+        """Compare with the reference on every kind of input; tell whether it passed."""
+        from perfdojo.compiler.interpret import compare, random_inputs, reference
+        from perfdojo.toolchains.host import run
+
+        worst, undecided, elements = 0.0, 0, 0
+        for kind in INPUTS:
+            with self.screen.working(f"checking, {kind} inputs"):
+                inputs = random_inputs(self.bound, self.options.seed, kind)
+                ran = run(built, inputs, threads=max(1, self.options.threads))
+                if ran.outcome == "not-runnable":
+                    self.result.check = {"passed": None, "reason": ran.text}
+                    self.screen.line("check", ran.text, "note")
+                    return True
+                if ran.outcome != "ok":
+                    return self._check_failed(kind, f"{ran.outcome}: {ran.text}", worst)
+                expected = reference(self.bound, inputs, self.options.fp)
+                verdict = compare(ran.outputs, expected)
+            worst = max(worst, verdict.worst_over_bound)
+            undecided += verdict.undecided_count
+            elements += sum(v.size for v in ran.outputs.values())
+            if not verdict.passed:
+                return self._check_failed(kind, verdict.message, worst)
+        self.result.check = {
+            "passed": True,
+            "worst_over_bound": worst,
+            "inputs": list(INPUTS),
+            "elements": elements,
+            "undecided": undecided,
+        }
+        open_ = f", {undecided} of them without a finite bound" if undecided else ""
+        exact = "every element exact" if worst == 0 else f"worst error {worst:.2g} of the derived bound"
+        self.screen.line(
+            "check", f"{exact} ({elements} elements on {len(INPUTS)} kinds of inputs{open_})", "ok"
+        )
+        if not built.timed and built.reason:
+            self.screen.line("", built.reason, "note")
+        return True
+
+    def _check_failed(self, kind: str, message: str, worst: float) -> bool:
+        self.result.check = {"passed": False, "worst_over_bound": worst, "inputs": kind, "message": message}
+        self.result.fail(f"the check failed on {kind} inputs: {message}")
+        self.screen.line("check", f"failed on {kind} inputs: {message}", "bad")
+        return False
+
+    def time(self, built: Built) -> bool:
+        """Measure it and set the time against the machine's limit; tell whether that went well."""
+        from perfdojo.compiler.interpret import random_inputs
+        from perfdojo.toolchains.host import measure
+
+        o = self.options
+        if not built.timed:
+            self.result.time = {"median_s": None, "reason": built.reason}
+            self.screen.line("time", built.reason, "note")
+            return True
+        with self.screen.working("measuring"):
+            inputs = random_inputs(self.bound, o.seed, "normal")
+            m = measure(built, inputs, o.budget_s, o.threads, "cold" if o.cache == "cold" else "hot")
+        if m.outcome != "ok":
+            self.result.fail(f"measuring failed: {m.outcome}: {m.text}")
+            self.screen.line("time", f"{m.outcome}: {m.text}", "bad")
+            return False
+        self.result.time = {
+            "median_s": m.median_s,
+            "min_s": m.min_s,
+            "samples": len(m.samples_s),
+            "spread": m.spread,
+            "interval_s": list(m.interval_s) if m.interval_s else None,
+            "threads": m.threads,
+            "cache": m.cache,
+            "notes": list(m.notes),
+        }
+        half = (m.interval_s[1] - m.interval_s[0]) / 2 / m.median_s if m.interval_s else m.spread
+        threads = f"{m.threads} thread" + ("s" if m.threads > 1 else "")
+        self.screen.line(
+            "time",
+            f"{quantity(m.median_s, 's')} median ± {100 * half:.1g} %, {quantity(m.min_s, 's')} minimum, "
+            f"{len(m.samples_s)} samples ({threads}, {m.cache} cache)",
+            "ok",
+        )
+        for note in m.notes:
+            self.screen.line("", note, "note")
+        self._limit(built, m.median_s)
+        return True
+
+    def _limit(self, built: Built, seconds: float) -> None:
+        from perfdojo.toolchains.roofline import limit_of
+
+        e = self.emitted
+        rates = [quantity(e.flops / seconds, "FLOP/s")] if e.flops else []
+        rates.append(quantity(e.bytes / seconds, "B/s"))
+        with self.screen.working("measuring this machine's limits, once"):
+            limit = limit_of(built.host, e, self.options.threads, self.options.cache)
+        if limit is None:
+            self.screen.line("rate", ", ".join(rates))
+            return
+        share = limit.seconds / seconds
+        self.result.limit = {
+            "share": share,
+            "bound": limit.bound,
+            "seconds": limit.seconds,
+            "text": limit.text,
+        }
+        self.screen.line("rate", f"{', '.join(rates)}: {100 * share:.0f} % of the limit ({limit.text})")
+
+
+def choose_target(name: str) -> str:
+    """Return the target that `name` means: `host` is the best one that this CPU runs.
+
+    Raises:
+        PerfDojoError: no such target.
+    """
+    from perfdojo.backends import get_target, target_names
+
+    if name != "host":
+        return get_target(name).name
+    from perfdojo.toolchains.cpu import read_cpu
+
+    cpu = read_cpu()
+    able = [t for n in target_names() if not cpu.missing((t := get_target(n)).features)]
+    return max(able, key=lambda t: t.vector_bits).name
+
+
+def _short_command(command: str) -> str:
+    """The compiler and its flags, without paths and files."""
+    words = command.split()
+    flags = [w for w in words[1:] if w.startswith("-") and not w.startswith(("-I", "-o", "-W", "-l"))]
+    return " ".join([Path(words[0]).name, *flags])
+
+
+def _is_our_library(path: Path) -> bool:
+    with path.open("rb") as file:
+        return b"perfdojo_description" in file.read() or MARKER.encode() in file.read(4096)

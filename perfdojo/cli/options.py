@@ -1,0 +1,170 @@
+"""The options of `perfdojoc` as an argparse parser, and what they come to."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from perfdojo import __version__
+
+EMITS = ("ir", "lowered", "source", "asm", "shared")
+FP_LEVELS = ("strict", "contract", "reassoc", "fast")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """One call of `perfdojoc`.
+
+    Attributes:
+        kernel: path of a kernel, name of a library kernel, or `-` for standard input.
+        check, time: whether these steps run (both do when neither `-o` nor `--emit` was given).
+        budget_s: most seconds that measuring may take.
+    """
+
+    kernel: str
+    target: str
+    sizes: dict[str, int]
+    fp: str
+    threads: int
+    emit: str
+    output: Path | None
+    check: bool
+    time: bool
+    cache: str
+    seed: int
+    budget_s: float
+    force: bool
+    cmake: bool
+    json: bool
+    quiet: bool
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser; shell completion is made from it."""
+    p = argparse.ArgumentParser(
+        prog="perfdojoc",
+        usage="perfdojoc KERNEL [--target T] [options]",
+        description="Compile one kernel to source code that you own; build, check and time it.",
+        epilog="Without -o and --emit it does the main job: emit, build, check, time, and print a report. "
+        "Exit status: 0 fine, 1 the kernel is wrong or its check failed, 2 usage, 3 a tool is missing.",
+    )
+    p.add_argument(
+        "kernel",
+        nargs="?",
+        help="a kernel file, the name of a library kernel (--list-kernels), or - for stdin",
+    )
+    p.add_argument(
+        "--target",
+        "-t",
+        metavar="T",
+        default="host",
+        help="machine to emit for; default: the best this one runs",
+    )
+    p.add_argument(
+        "-D",
+        dest="sizes",
+        action="append",
+        default=[],
+        metavar="N=1000",
+        help="override a size of the kernel",
+    )
+    p.add_argument(
+        "--fp",
+        choices=FP_LEVELS,
+        default="reassoc",
+        help="what may change in the last bits (default: %(default)s)",
+    )
+    p.add_argument(
+        "--threads", type=int, default=1, metavar="n", help="CPU threads for @parallel scopes (default: 1)"
+    )
+    out = p.add_argument_group("what to do")
+    out.add_argument("-o", dest="output", metavar="DIR", type=Path, help="write the files to DIR")
+    out.add_argument(
+        "--emit", choices=EMITS, help="print this stage, or with -o write it to DIR; shared builds a library"
+    )
+    out.add_argument(
+        "--shared", action="store_true", help="same as --emit shared: a library for perfdojo.load()"
+    )
+    out.add_argument(
+        "--check", action="store_true", help="run it and compare with the reference, within the derived bound"
+    )
+    out.add_argument("--time", action="store_true", help="measure it")
+    out.add_argument("--force", action="store_true", help="overwrite files that perfdojo did not write")
+    out.add_argument("--cmake", action="store_true", help="write a CMakeLists.txt beside the source")
+    how = p.add_argument_group("how to check and time")
+    how.add_argument(
+        "--cache",
+        choices=("hot", "cold"),
+        default="hot",
+        help="state of the caches when timing (default: hot)",
+    )
+    how.add_argument(
+        "--budget", type=float, default=1.0, metavar="S", help="most seconds to measure (default: 1)"
+    )
+    how.add_argument(
+        "--seed", type=int, default=0, metavar="n", help="seed of the random inputs (default: 0)"
+    )
+    how.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
+    how.add_argument("--quiet", "-q", action="store_true", help="no progress on stderr")
+    info = p.add_argument_group("information")
+    info.add_argument(
+        "--list-targets", action="store_true", help="targets, and whether this machine can run them"
+    )
+    info.add_argument(
+        "--list-kernels", action="store_true", help="kernels of the library with their formulas"
+    )
+    info.add_argument(
+        "--doctor", action="store_true", help="what this machine can do, what is missing, its measured limits"
+    )
+    info.add_argument("--remeasure", action="store_true", help="with --doctor: measure the limits again")
+    info.add_argument("--completion", choices=("bash", "zsh", "tcsh"), help="print a shell completion script")
+    info.add_argument("--version", action="version", version=f"perfdojoc {__version__}")
+    return p
+
+
+def options(p: argparse.ArgumentParser, argv: Sequence[str]) -> tuple[argparse.Namespace, Options]:
+    """Return the raw and the checked options; argparse exits with status 2 on wrong usage."""
+    a = p.parse_args(argv)
+    if a.threads < 1:
+        p.error("--threads is at least 1")
+    if not 0 < a.budget < 3600:
+        p.error("--budget is between 0 and 3600 seconds")
+    informing = a.list_targets or a.list_kernels or a.doctor or a.completion
+    if a.kernel is None and not informing:
+        p.error("give a kernel: a file, a name from --list-kernels, or - for stdin")
+    if a.shared and a.emit not in (None, "shared"):
+        p.error("--shared and --emit ask for different things")
+    emit = "shared" if a.shared else a.emit or ""
+    main_job = not (emit or a.output or a.check or a.time)
+    chosen = Options(
+        a.kernel or "",
+        a.target,
+        _sizes(p, a.sizes),
+        a.fp,
+        a.threads,
+        emit,
+        a.output,
+        a.check or main_job,
+        a.time or main_job,
+        a.cache,
+        a.seed,
+        a.budget,
+        a.force,
+        a.cmake,
+        a.json,
+        a.quiet or a.json,
+    )
+    return a, chosen
+
+
+def _sizes(p: argparse.ArgumentParser, given: list[str]) -> dict[str, int]:
+    sizes: dict[str, int] = {}
+    for item in given:
+        found = re.fullmatch(r"\s*([A-Za-z_]\w*)\s*=\s*([-+]?\d[\d_]{0,30})\s*", item)
+        if not found:
+            p.error(f"-D {item}: write -D NAME=INTEGER")
+        sizes[found[1]] = int(found[2])
+    return sizes

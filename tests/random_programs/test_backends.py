@@ -1,0 +1,44 @@
+"""Backends agree with the interpreter on random programs; `make check-long` runs 5,000 of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from tests.random_programs.differential import disagreements
+from tests.random_programs.generate import coverage, generate
+
+SHARE = 24
+"""Programs in one library: one test."""
+
+
+@pytest.mark.parametrize("part", range(8))
+@pytest.mark.parametrize(
+    ("target", "fp"), [("c", "strict"), ("avx2", "strict"), ("avx2", "reassoc"), ("avx512", "reassoc")]
+)
+def test_random_programs_mean_the_same(target: str, fp: str, part: int) -> None:
+    wrong = disagreements(range(part * SHARE, (part + 1) * SHARE), target, fp)
+    assert not wrong, f"{len(wrong)} of {SHARE} programs\n" + "\n".join(wrong[:3])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(100))
+@pytest.mark.parametrize(
+    ("target", "fp"),
+    [("c", "strict"), ("c", "reassoc"), ("avx2", "strict"), ("avx2", "reassoc"), ("avx512", "reassoc")],
+)
+def test_five_thousand_random_programs_mean_the_same(target: str, fp: str, part: int) -> None:
+    wrong = disagreements(range(10_000 + part * 50, 10_000 + (part + 1) * 50), target, fp)
+    assert not wrong, f"{len(wrong)} of 50 programs\n" + "\n".join(wrong[:3])
+
+
+@pytest.mark.slow
+def test_coverage_of_the_language_by_random_programs(capsys: pytest.CaptureFixture[str]) -> None:
+    rows: Counter[str] = Counter()
+    for seed in range(10_000, 15_000):
+        rows.update(coverage(generate(seed)).keys())
+    with capsys.disabled():
+        print("\nprograms of 5,000 that use each row of the language:")
+        print("\n".join(f"{n:6d}  {row}" for row, n in sorted(rows.items())))
+    assert min(rows.values()) >= 20
