@@ -9,25 +9,7 @@ from perfdojo.toolchains.cpu import Cpu
 
 BUILD_SYMBOL = "perfdojo_build"
 
-_CODE_FEATURES = tuple(
-    [
-        "sse",
-        "ssse",
-        "pni",
-        "avx",
-        "fma",
-        "f16c",
-        "bmi",
-        "popcnt",
-        "movbe",
-        "abm",
-        "adx",
-        "amx",
-        "sha",
-        "vaes",
-        "gfni",
-    ]
-)
+_CODE_FEATURES = ("sse", "ssse", "pni", "avx", "fma", "f16c", "bmi", "popcnt", "movbe", "abm", "adx", "vaes")
 """Prefixes of the features of /proc/cpuinfo that a compiler may use without being told to."""
 
 

@@ -33,9 +33,11 @@ static void describe_fault(int number, siginfo_t *info, void *context)
     struct rlimit limit;
     getrlimit(RLIMIT_STACK, &limit);
     size_t stack = limit.rlim_cur == RLIM_INFINITY ? (size_t)1 << 30 : (size_t)limit.rlim_cur;
-    if (number == SIGSEGV && info->si_code != SI_KERNEL && at < stack_top && (size_t)(stack_top - at) + (64 << 10) > stack &&
-        (size_t)(stack_top - at) < stack + ((size_t)4 << 30))
+    size_t below = at < stack_top ? (size_t)(stack_top - at) : 0;
+    if (number == SIGSEGV && info->si_code != SI_KERNEL && below + (64 << 10) > stack && below >> 32 == 0)
         snprintf(text, sizeof text, "the stack is full (its limit is %zu bytes)", stack);
+    else if (number == SIGSEGV && info->si_code == SI_KERNEL)
+        snprintf(text, sizeof text, "an address was not aligned as its instruction demands, or far out of range");
     else if (number == SIGILL) snprintf(text, sizeof text, "an instruction that this CPU does not have");
     else if (number == SIGSEGV || number == SIGBUS)
         snprintf(text, sizeof text, "address %p, outside of all arguments, was %s", (const void *)at, how[writes + 1]);

@@ -130,7 +130,7 @@ static void verify_all(int tight)
         struct buffer *b = &plan.buffers[i];
         ptrdiff_t at = b->writes ? changed_canary(b, tight) : 0;
         if (!at) continue;
-        if (at < 0) snprintf(text, sizeof text, "the byte %td before the first one of %s was written", -at, b->name);
+        if (at < 0) snprintf(text, sizeof text, "byte %td of %s, before its start, was written", at, b->name);
         else snprintf(text, sizeof text, "%s has %zu bytes, but its byte %td was written", b->name, b->bytes, at);
         stop("memory-overwrite", text);
     }
