@@ -1,0 +1,7 @@
+"""`python -m perfdojo.cli` is `perfdojoc`."""
+
+import sys
+
+from perfdojo.cli import main
+
+sys.exit(main())

@@ -1,0 +1,196 @@
+"""The command line: exit status, streams, files, JSON."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from perfdojo.cli import main
+
+KERNEL = """\
+# y = 2 x
+kernel twice
+size N = 100
+in  x: f32[N]
+out y: f32[N]
+
+N y[{0}] = x[{0}] * 2
+"""
+
+
+@pytest.fixture
+def kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "twice.ir"
+    path.write_text(KERNEL)
+    return path
+
+
+def run_json(capsys: pytest.CaptureFixture[str], *argv: str) -> tuple[int, dict[str, Any]]:
+    status = main([*argv, "--json"])
+    out, err = capsys.readouterr()
+    assert err == ""
+    found: dict[str, Any] = json.loads(out)
+    return status, found
+
+
+def test_main_job_emits_builds_checks_and_times(kernel: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, found = run_json(capsys, str(kernel), "--target", "c", "--budget", "0.05")
+    assert status == 0
+    assert found["kernel"] == "twice"
+    assert found["target"] == "c"
+    assert found["sizes"] == {"N": 100}
+    assert found["check"]["passed"] is True
+    assert found["check"]["worst_over_bound"] <= 1
+    assert 0 < found["time"]["min_s"] <= found["time"]["median_s"] < 1e-3
+    assert found["limit"]["bound"] in ("compute", "memory")
+    assert [Path(f).name for f in found["files"]] == ["twice.c", "twice.h"]
+    assert all(Path(f).exists() for f in found["files"])
+
+
+def test_report_is_on_stdout_and_nothing_on_stderr(kernel: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(kernel), "--target", "c", "--budget", "0.05"]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert "twice · c · reassoc · N=100" in out
+    for step in ("emit", "build", "check", "time"):
+        assert f"  {step}" in out
+
+
+def test_output_folder_alone_writes_files_only(kernel: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, found = run_json(capsys, str(kernel), "--target", "c", "-o", "out", "--cmake")
+    assert status == 0
+    assert found["check"] is None
+    assert found["time"] is None
+    assert {Path(f).name for f in found["files"]} == {"twice.c", "twice.h", "CMakeLists.txt"}
+
+
+def test_foreign_files_are_not_overwritten_without_force(
+    kernel: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("out").mkdir()
+    Path("out/twice.c").write_text("int mine;\n")
+    argv = [str(kernel), "--target", "c", "-o", "out"]
+    assert main(argv) == 1
+    assert "was not written by perfdojo" in capsys.readouterr().err
+    assert Path("out/twice.c").read_text() == "int mine;\n"
+    assert not Path("out/twice.h").exists()
+    assert main([*argv, "--force"]) == 0
+    assert main(argv) == 0
+
+
+def test_standard_input_and_sizes(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(KERNEL.encode())))
+    assert main(["-", "--emit", "ir", "--target", "c", "-D", "N=7"]) == 0
+    assert "size N = 7 fixed" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("stage", ["ir", "lowered", "source", "asm"])
+def test_stages_go_to_stdout(kernel: Path, capsys: pytest.CaptureFixture[str], stage: str) -> None:
+    assert main([str(kernel), "--target", "c", "--emit", stage]) == 0
+    out, err = capsys.readouterr()
+    assert "twice" in out
+    assert err == ""
+
+
+def test_emission_is_deterministic(kernel: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    outputs = []
+    for seed in ("1", "2"):
+        command = [
+            sys.executable,
+            "-m",
+            "perfdojo.cli",
+            str(kernel),
+            "--target",
+            "avx512",
+            "--emit",
+            "source",
+        ]
+        outputs.append(
+            subprocess.run(
+                command, capture_output=True, check=True, env={**os.environ, "PYTHONHASHSEED": seed}
+            ).stdout
+        )
+    assert outputs[0] == outputs[1]
+
+
+def test_shared_library_is_called_from_python(kernel: Path) -> None:
+    import numpy as np
+
+    import perfdojo
+
+    assert main([str(kernel), "--target", "c", "--shared", "-q"]) == 0
+    twice = perfdojo.load("libtwice.so")
+    x = np.arange(100, dtype=np.float32)
+    assert np.array_equal(twice(x), 2 * x)
+
+
+@pytest.mark.parametrize(
+    ("argv", "status", "words"),
+    [
+        (["nowhere.ir"], 1, "no file nowhere.ir"),
+        (["sofmax"], 1, "did you mean 'softmax'?"),
+        (["softmax", "--target", "avx51"], 1, "did you mean 'avx512'?"),
+        (["softmax", "-D", "M=3"], 1, "no size 'M'"),
+        (["softmax", "-D", "N=0"], 1, "a size is at least 1"),
+        (["."], 1, "is a folder"),
+    ],
+)
+def test_errors_are_one_sentence_and_a_hint(
+    argv: list[str], status: int, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(argv) == status
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert words in err
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [[], ["softmax", "-D", "N"], ["softmax", "--fp", "loose"], ["softmax", "--threads", "0"], ["--nope"]],
+)
+def test_usage_errors_exit_with_2(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(argv)
+    assert caught.value.code == 2
+    assert capsys.readouterr().out == ""
+
+
+def test_json_errors_carry_the_place(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "wrong.ir"
+    path.write_text(KERNEL.replace("x[{0}]", "z[{0}]"))
+    status, found = run_json(capsys, str(path), "--target", "c")
+    assert status == 1
+    assert found["error"] == {
+        "message": "no buffer 'z'",
+        "file": str(path),
+        "line": 7,
+        "column": 12,
+        "hint": "declare it in the header",
+    }
+
+
+def test_missing_compiler_exits_with_3(
+    kernel: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PATH", "")
+    assert main([str(kernel), "--target", "c"]) == 3
+    assert "apt-get install gcc" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "argv", [["--list-kernels"], ["--list-targets"], ["--completion", "bash"], ["--version"]]
+)
+def test_information(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(argv) == 0
+    assert len(capsys.readouterr().out) > 10
