@@ -1,4 +1,4 @@
-"""Run a program with limits in a process group of its own; whatever it does is an outcome; nothing is left."""
+"""Run a program with limits in its own process group; whatever it does is an outcome, and nothing is left."""
 
 from __future__ import annotations
 
