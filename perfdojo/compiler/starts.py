@@ -59,7 +59,7 @@ def start_place(scopes: tuple[Scope, ...], statement: Statement) -> tuple[Place,
 
 
 def neutral(op: str, dtype: DType) -> Literal:
-    """Return the neutral element of the reduction `op` in `dtype`; -inf and inf for max= and min= of floats."""
+    """Return the neutral element of the reduction `op` in `dtype`; infinite for max= and min= of floats."""
     value: float | int
     if op in ("+=", "*="):
         value = 0 if op == "+=" else 1

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from perfdojo.compiler.dtypes import BOOL, I64, DType
+from perfdojo.compiler.dtypes import BOOL, DTYPES, I64, DType
 from perfdojo.compiler.ir import Buffer, Cast, Expr, Iter, Literal, Load, Op
+from perfdojo.compiler.walk import const_int
 
 Range = tuple[int, int]
 """Smallest and largest value, both included."""
 
 TRUTH: Range = (0, 1)
+_DTYPE_RANGES = {n: (int(d.smallest), int(d.largest)) for n, d in DTYPES.items() if not d.is_float}
 _NUMBERS = frozenset(("add", "sub", "mul", "neg", "abs", "min", "max", "floordiv", "mod"))
 _COMPARISONS = frozenset(("lt", "le", "gt", "ge", "eq", "ne"))
 
@@ -35,7 +37,7 @@ def interval(expr: Expr, extents: Mapping[str, int], buffers: Mapping[str, Buffe
 
 def dtype_range(dtype: DType) -> Range:
     """Return the values of an integer type or bool."""
-    return int(dtype.smallest), int(dtype.largest)
+    return _DTYPE_RANGES[dtype.name]
 
 
 def load_range(buffer: Buffer) -> Range:
@@ -44,8 +46,7 @@ def load_range(buffer: Buffer) -> Range:
     if buffer.values is None or buffer.role != "in":
         return lowest, largest
     low, high = buffer.values
-    assert isinstance(low, Literal) and isinstance(high, Literal), "values are literals after bind"
-    return max(int(low.value), lowest), min(int(high.value) - 1, largest)
+    return max(const_int(low), lowest), min(const_int(high) - 1, largest)
 
 
 def wrap(found: Range, dtype: DType) -> Range:
@@ -96,13 +97,17 @@ def operation_range(op: str, args: list[Range | None], dtype: DType) -> Range | 
     Args:
         args: ranges of the operands, None for a float operand.
     """
-    if dtype.is_float:
+    if dtype.kind == "float":
         return None
-    if any(a is None for a in args):
+    found = exact_range(op, args)
+    if found is None:
         return TRUTH if dtype.kind == "bool" else dtype_range(dtype)
-    known = [a for a in args if a is not None]
-    found = _RULES[op](*known)
     return wrap(found, dtype) if op in _NUMBERS else found
+
+
+def exact_range(op: str, args: list[Range | None]) -> Range | None:
+    """Return the range of `op` on unbounded integers; None when an operand is a float."""
+    return None if None in args else _RULES[op](*args)
 
 
 def _mul(a: Range, b: Range) -> Range:
