@@ -1,3 +1,23 @@
 """perfdojo: one ML kernel in a few lines of loops, out as verified and timed source code."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from perfdojo.loading import Kernel
+
 __version__ = "0.1.0"
+
+
+def load(path: str | Path) -> Kernel:
+    """Return the kernel in a library made by `perfdojoc --shared`, to be called on NumPy arrays.
+
+    Raises:
+        PerfDojoError: the file is not such a library, or one for another machine.
+    """
+    from perfdojo.loading import load_kernel
+
+    return load_kernel(path)

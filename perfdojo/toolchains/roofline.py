@@ -8,12 +8,15 @@ import os
 import re
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from importlib.resources import files
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from perfdojo.compiler.dtypes import DTYPES
+from perfdojo.compiler.emitted import EmittedSource
 from perfdojo.toolchains.builds import BuildRequest, build_files
 from perfdojo.toolchains.cpu import Cache, Cpu
 from perfdojo.toolchains.gcc import native_flags
@@ -161,6 +164,34 @@ def measure_roofline(host: Host) -> Roofline | Failure:
     return result
 
 
+def find_roofline(host: Host, remeasure: bool = False) -> Roofline | Failure:
+    """Return the figures kept for this CPU, or measure them and keep them where that is possible."""
+    kept = None if remeasure else load_roofline(host.cpu, host.places)
+    if kept is not None:
+        return kept
+    made = measure_roofline(host)
+    if isinstance(made, Roofline):
+        with suppress(OSError):
+            store_roofline(made, host.cpu, host.places)
+    return made
+
+
+def limit_of(host: Host, emitted: EmittedSource, threads: int = 1, cache: str = "hot") -> Limit | None:
+    """Return the least time of a kernel here, measuring the machine if need be; None when that fails.
+
+    With a cold cache all traffic is to memory. The operations count as those of the fastest float type among
+    the arguments, or of the fastest integer type where there is no float.
+    """
+    roofline = find_roofline(host)
+    if isinstance(roofline, Failure):
+        return None
+    types = {a.dtype for a in emitted.arguments}
+    chosen = {t for t in types if DTYPES[t].is_float} or types or {"f32"}
+    dtype = max(sorted(chosen), key=lambda t: roofline.peak(t, threads))
+    footprint = math.inf if cache == "cold" else emitted.footprint_bytes
+    return roofline.limit(emitted.flops, emitted.bytes, emitted.read_share, footprint, threads, dtype)
+
+
 def working_sets(caches: Sequence[Cache], threads: int) -> tuple[int, ...]:
     """Bytes to measure at: within each cache level, at its size, and well beyond the last one."""
     sizes: set[int] = set()
@@ -218,7 +249,7 @@ def _parse(text: str, threads: int) -> tuple[tuple[Rate, ...], tuple[Stream, ...
 
 
 def _at_threads(measured: Mapping[int, float], threads: int) -> float:
-    """The value for `threads`: in proportion from the next smaller number, up to that of the next larger one."""
+    """The value for `threads`: in proportion from the next smaller number, up to the next larger one's."""
     if not measured:
         return 0.0
     # More threads cannot do less: a smaller figure was disturbed.
