@@ -40,7 +40,7 @@ def _same(kernels: str, **prime: int) -> dict[str, Vary]:
     return {k: Vary(prime) for k in kernels.split()}
 
 
-_IMAGE = {"N": 2, "C": 3, "H": 7, "W": 11}
+_IMAGE = {"N": 2, "C": 3, "H": 5, "W": 7}
 _FITS = "the window fits: H + 2 P and W + 2 P are at least R"
 _WINDOW = Vary(
     {**_IMAGE, "R": 3, "S": 2, "P": 2},
@@ -62,14 +62,14 @@ SIZES: dict[str, Vary] = {
     **_same("batchnorm", **_IMAGE),
     **_same("bmm", B=3, M=5, N=19, K=7),
     **_same("concat", B=7, M=19, N=37),
-    **_same("conv1x1 conv3x3", **_IMAGE, O=5),
+    **_same("conv1x1 conv3x3", **_IMAGE, O=2),
     **_same("cross_entropy", B=7, C=37),
     **_same("dwconv3x3 avgpool2 maxpool2", **_IMAGE),
     **_same("embedding", V=13, E=37, N=7),
     **_same("ffn_swiglu", B=5, D=17, H=37),
     **_same("fft_stage", G=7, L=37),
     **_same("gemv", M=7, N=37),
-    **_same("groupnorm", N=2, G=3, C=5, H=7, W=11),
+    **_same("groupnorm", N=2, G=3, C=2, H=5, W=7),
     **_same("haar", B=7, N=37),
     **_same("resize_bilinear resize_nearest", C=3, H=7, W=11, OH=13, OW=37),
     **_same("rope", T=7, H=3, P=19),

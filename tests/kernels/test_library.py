@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +13,7 @@ from perfdojo.compiler.bind import bind
 from perfdojo.compiler.ir import SizeRef
 from perfdojo.compiler.text.parse import parse
 from perfdojo.compiler.text.render import render
-from perfdojo.compiler.walk import subexpressions
+from perfdojo.compiler.walk import const_int, statements, subexpressions
 from tests.kernels.library import page, program, texts
 from tests.kernels.references import REFERENCES
 from tests.kernels.sizes import SIZES, odd_sizes
@@ -59,3 +60,10 @@ def test_odd_sizes_include_1_a_prime_and_1000(name: str) -> None:
         tried = {s[size] for s in sets}
         assert {1, prime} < tried
         assert 1000 in tried or (name, size) == ("conv3d", "R")
+
+
+@pytest.mark.parametrize("name", texts())
+def test_default_sizes_are_worth_timing_and_soon_done(name: str) -> None:
+    bound = bind(program(name))
+    executions = sum(math.prod(const_int(s.extent) for s in around) for around, _ in statements(bound))
+    assert 10**5 <= executions <= 2 * 10**7
