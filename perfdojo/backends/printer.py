@@ -1,7 +1,8 @@
 """How lowered code becomes C text: what the common emission asks of a printer of vector values.
 
 `perfdojo/backends/<target>/__init__.py` holds `TARGET: Target` and, where the target has vectors,
-`vector_printer() -> VectorPrinter`: a fresh one for each emission. Everything with one lane is printed
+`vector_printer() -> VectorPrinter`, a fresh one for each emission; besides, as it needs them, `FLAGS`,
+compiler flags, and `emulation()`, headers as `EmittedSource` describes them. Everything with one lane is printed
 by `backends/scalar.py`; whatever has more goes to the vector printer, which asks `Scalars` for the
 text of its one-lane operands.
 """

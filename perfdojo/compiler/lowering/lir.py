@@ -89,7 +89,10 @@ Value = Var | Const | Load | Call
 
 @dataclass(frozen=True, slots=True)
 class For:
-    """`for (var = start; var < stop; var += step)`; `parallel` spreads iterations over threads."""
+    """`for (var = start; var < stop; var += step)`; `parallel` spreads iterations over threads.
+
+    Each thread has its own copy of the temporaries in `private`; their `Allocate` says how many there are.
+    """
 
     var: Var
     start: Value
@@ -97,6 +100,7 @@ class For:
     step: int
     body: tuple[Stmt, ...]
     parallel: bool = False
+    private: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,12 +140,16 @@ class If:
 
 @dataclass(frozen=True, slots=True)
 class Allocate:
-    """A temporary for the rest of the block: `elems` elements in `space` (stack or heap), 64-byte aligned."""
+    """A temporary for the rest of the block: `elems` elements in `space` (stack or heap), 64-byte aligned.
+
+    One on the heap stands at the beginning of the function; with `copies` there is one for each thread.
+    """
 
     buffer: str
     dtype: DType
     elems: int
     space: str
+    copies: int = 1
 
 
 @dataclass(frozen=True, slots=True)

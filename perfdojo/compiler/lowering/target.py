@@ -21,10 +21,10 @@ class Target:
         registers: number of vector registers.
         masked_memory: loads and stores take lane masks cheaply, so tails are masked; else tails are scalar.
         supports: tells whether `op` exists for an element type in `lanes` lanes. `op` is an operation of
-            `lir.Call` (comparisons and select: asked with the type of their numbers; and, or, not of masks: with
-            bool), "load", "store", "masked_load", "masked_store", "gather", "masked_gather" (asked with the type
-            in memory), or "cast:<from>" (asked with the type of the result; <from> is bool for a mask).
-            Lowering leaves a scope scalar when something in it is not supported.
+            `lir.Call` (comparisons and select: asked with the type of their numbers; and, or, not of masks:
+            with bool), "load", "store", "masked_load", "masked_store", "gather", "masked_gather" (asked with
+            the type in memory), or "cast:<from>" (asked with the type of the result; <from> is bool for a
+            mask). Lowering leaves a scope scalar when something in it is not supported.
         features: CPU flags that the emitted code needs, as /proc/cpuinfo names them.
     """
 

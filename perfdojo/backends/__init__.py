@@ -1,0 +1,78 @@
+"""Targets by name, and the way from a bound program to source. A target is a folder here."""
+
+from __future__ import annotations
+
+import pkgutil
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from perfdojo.compiler.diagnostics import PerfDojoError, nearest
+
+if TYPE_CHECKING:
+    from perfdojo.compiler.emitted import EmittedSource
+    from perfdojo.compiler.ir import Program
+    from perfdojo.compiler.lowering.target import FpLevel, Target
+
+_SHARED = frozenset(("x86",))
+"""Folders that serve several targets and are none."""
+
+
+def target_names() -> tuple[str, ...]:
+    """Return the names of all targets, sorted; imports none of them."""
+    folders = (m.name for m in pkgutil.iter_modules(__path__) if m.ispkg)
+    return tuple(sorted(n for n in folders if n not in _SHARED))
+
+
+def get_target(name: str) -> Target:
+    """Return the description of a target.
+
+    Raises:
+        PerfDojoError: there is no such target.
+    """
+    if name not in target_names():
+        known = f"targets are {' '.join(target_names())}"
+        raise PerfDojoError(f"no target '{name}'", hint=nearest(name, target_names()) or known)
+    found: Target = import_module(f"{__name__}.{name}").TARGET
+    return found
+
+
+def planned(program: Program, target: str, *, fp: FpLevel = "reassoc", threads: int = 1) -> Program:
+    """Return a bound, verified program as it will be lowered: the planner's marks and tiles put in."""
+    from perfdojo.compiler.plan import plan
+
+    return plan(program, get_target(target), fp, threads)
+
+
+def lowered(program: Program, target: str, *, fp: FpLevel = "reassoc", threads: int = 1) -> str:
+    """Return the target IR of a bound, verified program as text."""
+    from perfdojo.compiler.lowering.lower import lower
+    from perfdojo.compiler.lowering.text import render
+
+    shown = planned(program, target, fp=fp, threads=threads)
+    return render(lower(shown, get_target(target), fp, threads))
+
+
+def emit(program: Program, target: str, *, fp: FpLevel = "reassoc", threads: int = 1) -> EmittedSource:
+    """Return the source of a bound, verified program for a target.
+
+    Args:
+        threads: threads of @parallel scopes; with 1 the source needs no OpenMP.
+    Raises:
+        PerfDojoError: there is no such target.
+    """
+    from perfdojo.backends.emit import EmitOptions
+    from perfdojo.backends.emit import emit as emit_c
+
+    described = get_target(target)
+    module = import_module(f"{__name__}.{target}")
+    printer = getattr(module, "vector_printer", None)
+    options = EmitOptions(program, getattr(module, "FLAGS", ()), getattr(module, "emulation", tuple)())
+    made = planned(program, target, fp=fp, threads=threads)
+    return emit_c(made, described, fp, threads, options, None if printer is None else printer())
+
+
+def cmake(emitted: EmittedSource) -> str:
+    """Return a CMakeLists.txt for the emitted files."""
+    from perfdojo.backends.emit import cmake as cmake_text
+
+    return cmake_text(emitted)

@@ -1,0 +1,91 @@
+"""What the emitted files say in words: how they were made, and what the function promises and expects."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import PurePath
+
+from perfdojo.compiler.emitted import EmittedSource
+from perfdojo.compiler.ir import Program
+from perfdojo.compiler.lowering.layout import Layout
+from perfdojo.compiler.lowering.target import Target
+from perfdojo.compiler.text.render import render
+
+
+def made_by(origin: Program, emitted: EmittedSource, target: Target, threads: int) -> list[str]:
+    """Return the lines of the comment at the top: command, levels, text of the kernel."""
+    name = PurePath(origin.source.name).name if origin.source else f"{origin.name}.ir"
+    sizes = "".join(f" -D {n}={v}" for n, v in emitted.sizes)
+    spread = f" --threads {threads}" if threads > 1 else ""
+    text = origin.source.text if origin.source else render(origin)
+    return [
+        f"Kernel {emitted.kernel} for {target.title}. Made by",
+        f"  perfdojoc {_safe(name)} --target {emitted.target} --fp {emitted.fp}{sizes}{spread}",
+        f"Floating point: {_LEVELS[emitted.fp]}",
+        "Compile with -ffp-contract=off; any optimisation level but -Ofast and -ffast-math.",
+        "",
+        *(_safe(line.rstrip()) for line in text.strip().splitlines()),
+    ]
+
+
+_LEVELS = {
+    "strict": "strict, every operation is rounded in the order of the text.",
+    "contract": "contract, as strict but multiply-adds may be fused.",
+    "reassoc": "reassoc, reductions may be summed in another order and multiply-adds fused.",
+    "fast": "fast, as reassoc, and divisions may become multiplications by a reciprocal.",
+}
+
+
+def _safe(text: str) -> str:
+    """Return text that neither ends a C comment nor begins another, with printable characters only."""
+    kept = "".join(c if c.isprintable() or c == "\t" else "?" for c in text)
+    kept = kept.replace("*/", "* /").replace("/*", "/ *")
+    # a backslash at the end would join lines
+    return kept + "." if kept.endswith("\\") else kept
+
+
+def contract(program: Program, emitted: EmittedSource, placed: Mapping[str, Layout]) -> list[str]:
+    """Return the lines of the comment on the function."""
+    lines = [_formula(program)] if _formula(program) else []
+    lines += ["", "Arguments:"] if lines else ["Arguments:"]
+    width = max((len(a.name) for a in emitted.arguments), default=0)
+    for a in emitted.arguments:
+        shape = ", ".join(map(str, a.shape))
+        line = f"  {a.name:<{width}}  {a.role:<5}  {a.dtype}[{shape}]"
+        if _row_major(a.shape) != a.strides_elems:
+            line += f", strides {', '.join(map(str, a.strides_elems))}, {a.size_elems} elements in all"
+        if a.values is not None:
+            line += f", {a.values[0]} <= every element < {a.values[1]}"
+        lines.append(line)
+    kinds = {a.dtype for a in emitted.arguments}
+    if kinds & {"f16", "bf16"}:
+        lines.append("f16 and bf16 are passed as their 16 bits.")
+    if "bool" in kinds:
+        lines.append("A bool is a byte, 0 or 1.")
+    lines += [
+        "Arrays are row-major where no strides are given. Any alignment of the element type will do, 64",
+        "bytes is fastest. No array that is written may overlap another one. All elements of an out array",
+        "are written.",
+        *(f"Workspace: {w}." for w in emitted.workspace),
+        "Returns 0; 1 when memory for a temporary could not be had, then no out array has a defined content."
+        if any("heap" in w for w in emitted.workspace)
+        else "Returns 0.",
+    ]
+    return [_safe(line) for line in lines]
+
+
+def _formula(program: Program) -> str:
+    """Return the first comment of the kernel's text, which states its formula by custom."""
+    if program.source is None:
+        return ""
+    first = program.source.text.lstrip().split("\n", 1)[0]
+    return first.lstrip("# ").rstrip() if first.startswith("#") else ""
+
+
+def _row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
+    strides: list[int] = []
+    step = 1
+    for extent in reversed(shape):
+        strides.append(step)
+        step *= extent
+    return tuple(reversed(strides))

@@ -1,0 +1,188 @@
+"""Target IR -> C source and header: what all targets that are programmed in C have in common."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import PurePosixPath
+
+import jinja2
+
+from perfdojo.backends.contract import contract, made_by
+from perfdojo.backends.helpers import helper_text
+from perfdojo.backends.names import Names
+from perfdojo.backends.printer import VectorPrinter
+from perfdojo.backends.scalar import ScalarPrinter
+from perfdojo.backends.statements import lines, memory
+from perfdojo.compiler.emitted import C_TYPES, Argument, EmittedSource, description_literals
+from perfdojo.compiler.ir import Program
+from perfdojo.compiler.lowering.layout import Layout, layouts
+from perfdojo.compiler.lowering.lir import Allocate, For, Function, Stmt
+from perfdojo.compiler.lowering.lower import lower
+from perfdojo.compiler.lowering.target import FpLevel, Target
+from perfdojo.compiler.walk import const_int
+from perfdojo.compiler.work import work
+
+MARKER = "perfdojo generated file"
+"""In the first line of every file: such a file may be overwritten."""
+
+
+@dataclass(frozen=True, slots=True)
+class EmitOptions:
+    """What the emitted files say about themselves.
+
+    Attributes:
+        origin: the program as its author wrote it, when `program` has been planned or scheduled.
+        flags: compiler flags of the target (-mavx512f).
+        emulation: see `EmittedSource`.
+    """
+
+    origin: Program | None = None
+    flags: tuple[str, ...] = ()
+    emulation: tuple[tuple[str, str], ...] = ()
+
+
+def emit(
+    program: Program,
+    target: Target,
+    fp: FpLevel,
+    threads: int = 1,
+    options: EmitOptions | None = None,
+    vectors: VectorPrinter | None = None,
+) -> EmittedSource:
+    """Return the C source of a bound, verified and planned program.
+
+    Args:
+        vectors: printer of values with several lanes; None when the target has no vectors.
+    """
+    options = options or EmitOptions()
+    function = lower(program, target, fp, threads)
+    placed = layouts(program)
+    names = Names()
+    symbol = names.give("function", program.name)
+    arguments = tuple(_argument(placed[b.name]) for b in program.arguments)
+    parameters = [
+        f"{'const ' if a.role == 'in' else ''}{C_TYPES[a.dtype]} *restrict {names.give('buffer', a.name)}"
+        for a in arguments
+    ]
+    prototype = f"int {symbol}({', '.join(parameters) or 'void'})"
+    for name, _ in function.element_types:
+        names.give("buffer", name)
+    printer = ScalarPrinter(names, dict(function.element_types), vectors)
+    body, openmp = _body(function, printer, threads)
+    includes, helpers = _helpers(printer, vectors, openmp)
+    done = work(program)
+    emitted = EmittedSource(
+        kernel=program.name,
+        target=target.name,
+        symbol=symbol,
+        arguments=arguments,
+        files=(),
+        sizes=tuple((s.name, const_int(s.value)) for s in program.sizes),
+        fp=fp,
+        flags=(*options.flags, *(("-fopenmp",) if openmp else ())),
+        links=("-lm",),
+        requires=target.features,
+        emulation=options.emulation,
+        workspace=tuple(_workspace(function.body)),
+        flops=done.flops,
+        bytes=done.bytes,
+    )
+    comment = made_by(options.origin or program, emitted, target, threads)
+    environment = _environment()
+    file = f"{program.name}.c"
+    header = f"{program.name}.h"
+    source_text = environment.get_template("kernel.c.j2").render(
+        marker=MARKER,
+        file=file,
+        comment=comment,
+        header=header,
+        includes=includes,
+        helpers=helpers,
+        prototype=prototype,
+        body=body,
+        description=description_literals(emitted),
+    )
+    header_text = environment.get_template("kernel.h.j2").render(
+        marker=MARKER,
+        file=header,
+        comment=comment,
+        guard=f"PERFDOJO_{program.name.upper()}_H",
+        contract=contract(program, emitted, placed),
+        prototype=prototype.replace("restrict", "PERFDOJO_RESTRICT"),
+    )
+    return replace(emitted, files=((file, source_text), (header, header_text)))
+
+
+def cmake(emitted: EmittedSource) -> str:
+    """Return a CMakeLists.txt that builds the emitted files as a static library."""
+    return (
+        _environment()
+        .get_template("CMakeLists.txt.j2")
+        .render(
+            marker=MARKER,
+            kernel=emitted.kernel,
+            symbol=emitted.symbol,
+            source=PurePosixPath(emitted.files[0][0]).name,
+            flags=("-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", *emitted.flags),
+            links=tuple(f.removeprefix("-l") for f in emitted.links),
+        )
+    )
+
+
+def _body(function: Function, printer: ScalarPrinter, threads: int) -> tuple[list[str], bool]:
+    """Return the lines between the braces of the function, and whether they need OpenMP."""
+    front, heap = memory(function.body, printer.names)
+    text = [*front, *lines(function.body, printer, threads)]
+    if heap:
+        text.append("  free(memory);")
+    return text, any(isinstance(s, For) and s.parallel for s in _nested(function.body))
+
+
+def _nested(body: tuple[Stmt, ...]) -> list[Stmt]:
+    found: list[Stmt] = []
+    for s in body:
+        found.append(s)
+        if isinstance(s, For):
+            found += _nested(s.body)
+    return found
+
+
+def _helpers(printer: ScalarPrinter, vectors: VectorPrinter | None, openmp: bool) -> tuple[list[str], str]:
+    """Return the system headers and the text of the static inline functions that the printed code calls."""
+    headers, vector_text = vectors.prelude() if vectors is not None else ((), "")
+    includes = ["math.h", "stdbool.h", "stdint.h", "stdlib.h", *headers]
+    if openmp:
+        includes.append("omp.h")
+    scalar_text = helper_text(printer.helpers)
+    return includes, "\n".join(t.strip("\n") for t in (scalar_text, vector_text) if t)
+
+
+def _workspace(body: tuple[Stmt, ...]) -> list[str]:
+    """Return a sentence for each temporary that takes memory."""
+    sentences = []
+    for s in _nested(body):
+        if isinstance(s, Allocate):
+            size = s.elems * s.dtype.bytes
+            each = f" for each of {s.copies} threads" if s.copies > 1 else ""
+            sentences.append(f"{s.buffer}: {size} bytes on the {s.space}{each}")
+    return sentences
+
+
+def _argument(layout: Layout) -> Argument:
+    b = layout.buffer
+    assert b.role != "tmp"
+    values = None if b.values is None else (const_int(b.values[0]), const_int(b.values[1]))
+    return Argument(b.name, b.role, b.dtype.name, layout.shape, layout.strides, layout.elems, values)
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    return jinja2.Environment(
+        loader=jinja2.PackageLoader("perfdojo", "templates/c"),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,
+    )

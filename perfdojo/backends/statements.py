@@ -1,0 +1,108 @@
+"""Statements of the target IR as lines of C."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from perfdojo.backends.names import Names
+from perfdojo.backends.scalar import ScalarPrinter
+from perfdojo.compiler.emitted import C_TYPES
+from perfdojo.compiler.lowering.lir import (
+    Allocate,
+    Comment,
+    For,
+    If,
+    Let,
+    Set,
+    Stmt,
+    Store,
+)
+
+WIDTH = 110
+
+
+def lines(body: tuple[Stmt, ...], printer: ScalarPrinter, threads: int, depth: int = 1) -> Iterator[str]:
+    """Yield the lines of a block, indented by two spaces for each level.
+
+    Temporaries on the heap are not declared here but in front of the body, see `memory`.
+    """
+    pad = "  " * depth
+    for s in body:
+        match s:
+            case Comment():
+                yield from _comment(s.text, pad)
+            case Let():
+                const = "" if s.mutable else "const "
+                name = printer.names.give("variable", s.var.name)
+                yield f"{pad}{const}{printer.type_name(s.var.type)} {name} = {printer.value(s.value)};"
+            case Set():
+                yield f"{pad}{printer.names.give('variable', s.var.name)} = {printer.value(s.value)};"
+            case Store():
+                yield pad + printer.store(s)
+            case If():
+                yield f"{pad}if ({printer.value(s.condition)}) {{"
+                yield from lines(s.body, printer, threads, depth + 1)
+                yield pad + "}"
+            case For():
+                yield from _loop(s, printer, threads, depth)
+            case Allocate():
+                if s.space == "stack":
+                    name = _buffer(s.buffer, printer)
+                    yield f"{pad}_Alignas(64) {C_TYPES[s.dtype.name]} {name}[{s.elems}];"
+
+
+def _buffer(name: str, printer: ScalarPrinter) -> str:
+    return printer.names.give("buffer", name)
+
+
+def _loop(s: For, printer: ScalarPrinter, threads: int, depth: int) -> Iterator[str]:
+    pad = "  " * depth
+    name = printer.names.give("variable", s.var.name)
+    step = f"{name} += {s.step}" if s.step != 1 else f"++{name}"
+    if s.parallel:
+        yield f"{pad}#pragma omp parallel for num_threads({threads})"
+    first, end = printer.value(s.start), printer.value(s.stop, 11)
+    yield f"{pad}for (int64_t {name} = {first}; {name} < {end}; {step}) {{"
+    for buffer in s.private:
+        own = _buffer(buffer, printer)
+        yield f"{pad}  {C_TYPES[printer.element_type(buffer).name]} *restrict {own} = {own_memory(own)};"
+    yield from lines(s.body, printer, threads, depth + 1)
+    yield pad + "}"
+
+
+def own_memory(name: str) -> str:
+    """Return the expression of a thread's own copy of the temporary called `name`."""
+    return f"{name}_all + omp_get_thread_num() * {name}_elems"
+
+
+def _comment(text: str, pad: str) -> Iterator[str]:
+    text = text.replace("*/", "* /")
+    yield f"{pad}/* {text} */"
+
+
+def memory(body: tuple[Stmt, ...], names: Names) -> tuple[list[str], bool]:
+    """Return the lines that get the memory of the temporaries on the heap, and whether there are any."""
+    heap = [s for s in body if isinstance(s, Allocate) and s.space == "heap"]
+    if not heap:
+        return [], False
+    declarations: list[str] = []
+    total = 0
+    for s in heap:
+        name, type = names.give("buffer", s.buffer), C_TYPES[s.dtype.name]
+        # every copy begins on its own cache line
+        elems = -(-s.elems * s.dtype.bytes // 64) * 64 // s.dtype.bytes
+        at = f"memory + {total}" if total else "memory"
+        if s.copies > 1:
+            declarations.append(f"  const int64_t {name}_elems = {elems};")
+            declarations.append(f"  {type} *const {name}_all = ({type} *)({at});")
+        else:
+            declarations.append(f"  {type} *restrict const {name} = ({type} *)({at});")
+        total += elems * s.dtype.bytes * s.copies
+    lines = [
+        f"  char *const memory = aligned_alloc(64, {total});",
+        "  if (!memory) {",
+        "    return 1;",
+        "  }",
+        *declarations,
+    ]
+    return lines, True

@@ -1,0 +1,286 @@
+"""Target IR values made once each: equal values are one object, and index arithmetic is kept as linear forms.
+
+Passes compare values by identity and remember facts of a value under its `id`, so their cost does not grow
+with the depth of expressions. An arena lives as long as one call of `lower`.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from typing import NamedTuple
+
+from perfdojo.compiler.analysis.ranges import Range, dtype_range
+from perfdojo.compiler.dtypes import I64, DType
+from perfdojo.compiler.lowering.lir import INDEX, Call, Const, Load, Value, Var, VType
+
+
+class Linear(NamedTuple):
+    """const + sum of coefficient * atom; `terms` are (number of the atom, coefficient), sorted."""
+
+    const: int
+    terms: tuple[tuple[int, int], ...] = ()
+
+
+NOTHING: frozenset[str] = frozenset()
+CHEAP = frozenset(("iadd", "isub", "imul", "ineg", "iota", "splat"))
+
+
+class Arena:
+    """Makes values and answers questions about them."""
+
+    def __init__(self) -> None:
+        self._values: dict[tuple[object, ...], Value] = {}
+        self._types: dict[tuple[str, int], VType] = {("i64", 1): INDEX}
+        self._numbers: dict[int, int] = {}
+        self._atoms: list[Value] = []
+        self._linear: dict[int, Linear] = {}
+        self._offsets: dict[Linear, Value] = {}
+        self._variables: dict[int, frozenset[str]] = {}
+        self._buffers: dict[int, frozenset[str]] = {}
+        self.ranges: dict[str, Range] = {}
+        """Values that loop counters take, by name."""
+        self.lane = self.var("<lane>", INDEX)
+        """Stands for the number of the lane in linear forms; never part of a finished value."""
+        self.lane_number = self._number(self.lane)
+
+    # ------------------------------------------------------------ making values
+
+    def type(self, dtype: DType, lanes: int = 1) -> VType:
+        """Return the type of `lanes` elements."""
+        key = (dtype.name, lanes)
+        found = self._types.get(key)
+        if found is None:
+            found = self._types[key] = VType(dtype, lanes)
+        return found
+
+    def var(self, name: str, type: VType, values: Range | None = None) -> Var:
+        """Return the variable called `name`; `values` is the range of a loop counter."""
+        if values is not None:
+            old = self.ranges.get(name, values)
+            self.ranges[name] = min(old[0], values[0]), max(old[1], values[1])
+        made = self._make(("var", name, type.dtype.name, type.lanes), lambda: Var(name, type))
+        assert isinstance(made, Var)
+        return made
+
+    def const(self, value: int | float | bool, type: VType) -> Value:
+        """Return a constant in every lane."""
+        bits = struct.pack("d", value) if isinstance(value, float) else value
+        kind = value.__class__.__name__
+        return self._make(("const", kind, bits, type.dtype.name, type.lanes), lambda: Const(value, type))
+
+    def load(
+        self,
+        buffer: str,
+        offset: Value,
+        type: VType,
+        mask: Value | None = None,
+        lane_offset: Value | None = None,
+    ) -> Value:
+        """Return the load of `lir.Load`."""
+        key = ("load", buffer, id(offset), type.dtype.name, type.lanes, id(mask), id(lane_offset))
+        return self._make(key, lambda: Load(buffer, offset, type, mask, lane_offset))
+
+    def call(self, op: str, args: tuple[Value, ...], type: VType) -> Value:
+        """Return an operation on values."""
+        key = ("call", op, type.dtype.name, type.lanes, *map(id, args))
+        return self._make(key, lambda: Call(op, args, type))
+
+    def _make(self, key: tuple[object, ...], make: Callable[[], Value]) -> Value:
+        found = self._values.get(key)
+        if found is None:
+            found = self._values[key] = make()
+        return found
+
+    def rebuild(self, value: Value, change: Callable[[Value], Value | None], done: dict[int, Value]) -> Value:
+        """Return `value`, subvalues replaced top-down by `change` (None: look inside); `done` remembers."""
+        found = done.get(id(value))
+        if found is not None:
+            return found
+        made = change(value)
+        if made is None:
+            made = self._inside(value, change, done)
+        done[id(value)] = made
+        return made
+
+    def _inside(self, value: Value, change: Callable[[Value], Value | None], done: dict[int, Value]) -> Value:
+        if isinstance(value, Call):
+            args = tuple(self.rebuild(a, change, done) for a in value.args)
+            same = all(a is b for a, b in zip(args, value.args, strict=True))
+            return value if same else self.call(value.op, args, value.type)
+        if isinstance(value, Load):
+            offset = self.rebuild(value.offset, change, done)
+            mask = None if value.mask is None else self.rebuild(value.mask, change, done)
+            lanes = None if value.lane_offset is None else self.rebuild(value.lane_offset, change, done)
+            if offset is value.offset and mask is value.mask and lanes is value.lane_offset:
+                return value
+            return self.load(value.buffer, offset, value.type, mask, lanes)
+        return value
+
+    # ------------------------------------------------------------ questions
+
+    def variables(self, value: Value) -> frozenset[str]:
+        """Return the names of the variables in a value."""
+        found = self._variables.get(id(value))
+        if found is None:
+            parts = [self.variables(c) for c in children(value)]
+            own = frozenset((value.name,)) if isinstance(value, Var) else NOTHING
+            found = self._variables[id(value)] = own.union(*parts) if parts else own
+        return found
+
+    def buffers(self, value: Value) -> frozenset[str]:
+        """Return the names of the buffers that a value reads."""
+        found = self._buffers.get(id(value))
+        if found is None:
+            parts = [self.buffers(c) for c in children(value)]
+            own = frozenset((value.buffer,)) if isinstance(value, Load) else NOTHING
+            found = self._buffers[id(value)] = own.union(*parts) if parts else own
+        return found
+
+    # ------------------------------------------------------------ linear forms
+
+    def atom(self, value: Value) -> Linear:
+        """Return the linear form 1 * value."""
+        return Linear(0, ((self._number(value), 1),))
+
+    def _number(self, value: Value) -> int:
+        number = self._numbers.get(id(value))
+        if number is None:
+            number = self._numbers[id(value)] = len(self._atoms)
+            self._atoms.append(value)
+        return number
+
+    def atom_value(self, number: int) -> Value:
+        """Return the atom with this number."""
+        return self._atoms[number]
+
+    def atoms(self, form: Linear) -> list[Value]:
+        """Return the atoms of a linear form."""
+        return [self._atoms[n] for n, _ in form.terms]
+
+    def offset(self, form: Linear) -> Value:
+        """Return the scalar i64 value of a linear form without lanes."""
+        found = self._offsets.get(form)
+        if found is None:
+            found = self._offsets[form] = self._sum(form)
+            self._linear.setdefault(id(found), form)
+        return found
+
+    def _sum(self, form: Linear) -> Value:
+        total: Value | None = None
+        # a negative term does not come first when there is another: `j - i`, not `-i + j`
+        terms = (
+            sorted(form.terms, key=lambda t: t[1] < 0) if form.terms and form.terms[0][1] < 0 else form.terms
+        )
+        for number, coefficient in terms:
+            size = abs(coefficient)
+            term = self._atoms[number]
+            if size != 1:
+                term = self.call("imul", (term, self.const(size, INDEX)), INDEX)
+            if total is None:
+                total = term if coefficient > 0 else self.call("ineg", (term,), INDEX)
+            else:
+                total = self.call("iadd" if coefficient > 0 else "isub", (total, term), INDEX)
+        if total is None:
+            return self.const(form.const, INDEX)
+        if form.const == 0:
+            return total
+        return self.call(
+            "iadd" if form.const > 0 else "isub", (total, self.const(abs(form.const), INDEX)), INDEX
+        )
+
+    def linear(self, value: Value) -> Linear:
+        """Return the linear form of a scalar i64 value."""
+        found = self._linear.get(id(value))
+        if found is None:
+            found = self._linear[id(value)] = self._parse(value)
+        return found
+
+    def _parse(self, value: Value) -> Linear:
+        if isinstance(value, Const):
+            return Linear(int(value.value))
+        if isinstance(value, Call) and value.op in ("iadd", "isub", "imul", "ineg"):
+            parts = [self.linear(a) for a in value.args]
+            if value.op == "ineg":
+                return times(parts[0], -1)
+            if value.op != "imul":
+                return plus(parts[0], parts[1], 1 if value.op == "iadd" else -1)
+            if not parts[1].terms:
+                return times(parts[0], parts[1].const)
+        return self.atom(value)
+
+    def range(self, form: Linear) -> Range:
+        """Return the smallest and the largest value of a linear form, each atom taken by itself."""
+        low = high = form.const
+        for number, coefficient in form.terms:
+            a, b = self.value_range(self._atoms[number])
+            low += coefficient * (a if coefficient > 0 else b)
+            high += coefficient * (b if coefficient > 0 else a)
+        return low, high
+
+    def value_range(self, value: Value) -> Range:
+        """Return bounds of a scalar integer value."""
+        if isinstance(value, Const):
+            return int(value.value), int(value.value)
+        if isinstance(value, Var) and value.name in self.ranges:
+            return self.ranges[value.name]
+        if isinstance(value, Call) and value.op in ("idiv", "imod", "floordiv", "mod"):
+            by = value.args[1]
+            if isinstance(by, Const) and by.value > 0:
+                low, high = self.range(self.linear(value.args[0]))
+                n = int(by.value)
+                if value.op in ("idiv", "floordiv"):
+                    return low // n, high // n
+                return (0, n - 1) if low // n != high // n else (low % n, high % n)
+        return dtype_range(value.type.dtype)
+
+    def divide(self, form: Linear, by: int, remainder: bool) -> Linear:
+        """Return `form // by` or `form % by`, rounded down, `by` > 1; the form has no lanes."""
+        whole = Linear(form.const // by, tuple((n, c // by) for n, c in form.terms if c % by == 0))
+        rest = Linear(form.const % by, tuple((n, c) for n, c in form.terms if c % by))
+        low, high = self.range(rest)
+        if low // by == high // by:
+            block = low // by
+            return Linear(rest.const - block * by, rest.terms) if remainder else plus(whole, Linear(block))
+        plain = low >= 0
+        op = ("imod" if plain else "mod") if remainder else ("idiv" if plain else "floordiv")
+        atom = self.atom(self.call(op, (self.offset(rest), self.const(by, INDEX)), INDEX))
+        return atom if remainder else plus(whole, atom)
+
+
+def children(value: Value) -> tuple[Value, ...]:
+    """Return the direct operands of a value."""
+    if isinstance(value, Call):
+        return value.args
+    if isinstance(value, Load):
+        return tuple(v for v in (value.offset, value.mask, value.lane_offset) if v is not None)
+    return ()
+
+
+def plus(a: Linear, b: Linear, factor: int = 1) -> Linear:
+    """Return a + factor * b."""
+    if not b.terms:
+        return Linear(a.const + factor * b.const, a.terms)
+    terms = dict(a.terms)
+    for number, coefficient in b.terms:
+        terms[number] = terms.get(number, 0) + factor * coefficient
+    kept = tuple(sorted((n, c) for n, c in terms.items() if c))
+    return Linear(a.const + factor * b.const, kept)
+
+
+def times(a: Linear, factor: int) -> Linear:
+    """Return a * factor."""
+    if factor == 0:
+        return Linear(0)
+    return Linear(a.const * factor, tuple((n, c * factor) for n, c in a.terms))
+
+
+def split(a: Linear, number: int) -> tuple[int, Linear]:
+    """Return the coefficient of atom `number` in `a`, and `a` without it."""
+    for n, c in a.terms:
+        if n == number:
+            return c, Linear(a.const, tuple(t for t in a.terms if t[0] != number))
+    return 0, a
+
+
+__all__ = ["CHEAP", "I64", "NOTHING", "Arena", "Linear", "children", "plus", "split", "times"]

@@ -1,0 +1,103 @@
+"""What the parts of lowering share: the program, the target, the arena, and where a statement stands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from perfdojo.compiler.analysis.affine import Affine, Forms
+from perfdojo.compiler.dtypes import BOOL, I64, DType
+from perfdojo.compiler.ir import Buffer, Cast, Expr, Iter, Literal, Load, Op, Program
+from perfdojo.compiler.lowering.arena import Arena, Linear
+from perfdojo.compiler.lowering.layout import Layout, layouts
+from perfdojo.compiler.lowering.lir import Value
+from perfdojo.compiler.lowering.target import FpLevel, Target, at_least
+from perfdojo.compiler.ops import OPS
+from perfdojo.compiler.walk import const_int, scopes
+
+
+class NotVectorisableError(Exception):
+    """Says why a scope stays scalar; caught inside lowering."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One vector of iterations: the iteration in lane 0, and the lanes that exist (None: all)."""
+
+    base: Linear
+    mask: Value | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """Where a statement stands.
+
+    Attributes:
+        env: iteration number of each enclosing scope.
+        vector: name of the scope that runs in lanes, "" when none does.
+        lanes: lanes of a vector.
+        parts: the vectors of that scope that each statement is written for.
+        parallel: inside a scope that is spread over threads.
+    """
+
+    env: Mapping[str, Linear]
+    vector: str = ""
+    lanes: int = 1
+    parts: tuple[Part, ...] = ()
+    parallel: bool = False
+
+
+@dataclass(slots=True)
+class Context:
+    """One call of `lower`."""
+
+    program: Program
+    target: Target
+    fp: FpLevel
+    threads: int
+    arena: Arena = field(default_factory=Arena)
+    notes: list[str] = field(default_factory=list)
+    lanes: dict[str, int] = field(default_factory=dict)
+    buffers: dict[str, Buffer] = field(init=False)
+    layouts: dict[str, Layout] = field(init=False)
+    forms: Forms = field(init=False)
+    used: dict[str, int] = field(default_factory=dict)
+    _affine: dict[int, tuple[Expr, Affine | None]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.buffers = {b.name: b for b in self.program.buffers}
+        self.layouts = layouts(self.program)
+        extents = {s.name: const_int(s.extent) for s in scopes(self.program)}
+        self.forms = Forms(extents, self.buffers)
+
+    def allows(self, level: FpLevel) -> bool:
+        """Tell whether the floating-point level of this call allows what `level` allows."""
+        return at_least(self.fp, level)
+
+    def fresh(self, base: str) -> str:
+        """Return a variable name that was not used before: `base`, `base_1`, `base_2`, ..."""
+        number = self.used.get(base, 0)
+        self.used[base] = number + 1
+        return f"{base}_{number}"
+
+    def affine(self, expr: Expr) -> Affine | None:
+        """Return the linear form of an integer expression, None for floats and bools."""
+        found = self._affine.get(id(expr))
+        if found is None:
+            # the expression is kept so that its id stays its own
+            found = self._affine[id(expr)] = expr, self.forms.form(expr)
+        return found[1]
+
+    def dtype(self, expr: Expr) -> DType:
+        """Return the type of an expression."""
+        while True:
+            if isinstance(expr, Literal | Cast):
+                return expr.dtype
+            if isinstance(expr, Iter):
+                return I64
+            if isinstance(expr, Load):
+                return self.buffers[expr.buffer].dtype
+            assert isinstance(expr, Op), "no SizeRef is left after bind"
+            if OPS[expr.op].rule in ("compare", "logic"):
+                return BOOL
+            expr = expr.args[-1]

@@ -1,0 +1,315 @@
+"""Expressions of the language -> values of the target IR, one lane or several."""
+
+from __future__ import annotations
+
+from perfdojo.compiler.analysis.affine import Affine, Division
+from perfdojo.compiler.dtypes import BOOL, I32, I64, DType
+from perfdojo.compiler.ir import Cast, Expr, Iter, Literal, Load, Op
+from perfdojo.compiler.lowering.arena import Linear, plus, split
+from perfdojo.compiler.lowering.context import Context, Frame, NotVectorisableError
+from perfdojo.compiler.lowering.fuse import fused
+from perfdojo.compiler.lowering.lir import FLAG, INDEX, Call, Const, Value, VType
+from perfdojo.compiler.lowering.literals import rounded
+from perfdojo.compiler.ops import OPS
+
+
+class Expressions:
+    """Makes values of expressions inside a frame.
+
+    `mask` arguments are the lanes in which an expression is evaluated (None: all): an access that could
+    leave its buffer in the other lanes is masked.
+    """
+
+    def __init__(self, context: Context) -> None:
+        self.context, self.arena, self.target = context, context.arena, context.target
+
+    # ------------------------------------------------------------ values
+
+    def value(self, e: Expr, frame: Frame, mask: Value | None = None) -> Value:
+        """Return the value of an expression, with one lane where it is the same in all lanes."""
+        if isinstance(e, Literal):
+            return self.arena.const(rounded(e.value, e.dtype), self.arena.type(e.dtype))
+        if isinstance(e, Load):
+            return self.load(e, frame, mask)
+        if isinstance(e, Iter):
+            return self._integer(frame.env[e.scope], frame)
+        if isinstance(e, Cast):
+            return self.cast(self.value(e.arg, frame, mask), e.dtype)
+        assert isinstance(e, Op), f"{type(e).__name__} in a bound program"
+        dtype = self.context.dtype(e)
+        if dtype is I64 or dtype == I64:
+            form = self.context.affine(e)
+            if form is not None and tuple(form.terms) != (e,):
+                return self._integer(self.linear(form, frame, mask), frame)
+        return self._operation(e, dtype, frame, mask)
+
+    def _operation(self, e: Op, dtype: DType, frame: Frame, mask: Value | None) -> Value:
+        if e.op == "select":
+            return self._select(e, dtype, frame, mask)
+        if e.op in ("and", "or"):
+            return self._logic(e, frame, mask)
+        args = [self.value(a, frame, mask) for a in e.args]
+        if OPS[e.op].rule != "compare":
+            return self.operate(e.op, tuple(args), dtype, self._fits(e) if dtype == I64 else False)
+        lanes = max(a.type.lanes for a in args)
+        if lanes == 1:
+            return self.arena.call(e.op, tuple(args), FLAG)
+        args = self._unified(args, lanes, False)
+        self.need(e.op, args[0].type.dtype, lanes)
+        return self.arena.call(e.op, tuple(args), self.arena.type(BOOL, lanes))
+
+    def operate(self, op: str, args: tuple[Value, ...], dtype: DType, narrow: bool = False) -> Value:
+        """Return `op` of values of one type; `narrow` tells that an i64 result fits i32 lanes."""
+        lanes = max(a.type.lanes for a in args)
+        if lanes > 1:
+            args = tuple(self._unified(list(args), lanes, dtype == I64 and not narrow))
+            dtype = args[-1].type.dtype
+        made = fused(op, args, dtype, lanes, self.context)
+        if made is not None:
+            return made
+        if lanes > 1:
+            self.need(op, dtype, lanes)
+        return self.arena.call(op, args, self.arena.type(dtype, lanes))
+
+    def _fits(self, e: Op) -> bool:
+        found = self.context.forms.value(e).range
+        return found is not None and _in_i32(found)
+
+    def _unified(self, args: list[Value], lanes: int, wide: bool) -> list[Value]:
+        """Give the operands one element type (i64 lanes may be narrow) and all their lanes."""
+        narrow = any(a.type.lanes > 1 and a.type.dtype == I32 for a in args)
+        mixed = narrow and any(a.type.dtype == I64 for a in args)
+        if mixed or (wide and narrow):
+            scalars_fit = all(
+                a.type.lanes > 1 or _in_i32(self.arena.range(self.arena.linear(a))) for a in args
+            )
+            small = not wide and scalars_fit and all(a.type.lanes == 1 or a.type.dtype == I32 for a in args)
+            args = [self.cast(a, I32 if small else I64) for a in args]
+        return [self.spread(a, lanes) for a in args]
+
+    def _select(self, e: Op, dtype: DType, frame: Frame, mask: Value | None) -> Value:
+        condition = self.value(e.args[0], frame, mask)
+        if isinstance(condition, Const):
+            return self.value(e.args[1 if condition.value else 2], frame, mask)
+        if condition.type.lanes == 1:
+            pair = [self.value(a, frame, mask) for a in e.args[1:]]
+        else:
+            pair = [
+                self.value(e.args[1], frame, self.both(mask, condition)),
+                self.value(e.args[2], frame, self.both(mask, self.negated(condition))),
+            ]
+        lanes = max(condition.type.lanes, *(a.type.lanes for a in pair))
+        if lanes > 1:
+            pair = self._unified(pair, lanes, False)
+            dtype = pair[0].type.dtype
+            if condition.type.lanes > 1:
+                self.need("select", dtype, lanes)
+        return self.arena.call("select", (condition, *pair), self.arena.type(dtype, lanes))
+
+    def _logic(self, e: Op, frame: Frame, mask: Value | None) -> Value:
+        left = self.value(e.args[0], frame, mask)
+        if isinstance(left, Const):
+            decided = bool(left.value) == (e.op == "or")
+            return left if decided else self.value(e.args[1], frame, mask)
+        if left.type.lanes == 1:
+            right = self.value(e.args[1], frame, mask)
+            if right.type.lanes == 1:
+                return self.arena.call(e.op, (left, right), FLAG)
+            every = self.arena.const(e.op == "or", right.type)
+            pair = (right, every) if e.op == "and" else (every, right)
+            return self.arena.call("select", (left, *pair), right.type)
+        inner = left if e.op == "and" else self.negated(left)
+        right = self.value(e.args[1], frame, self.both(mask, inner))
+        if right.type.lanes == 1:
+            every = self.arena.const(e.op == "or", left.type)
+            pair = (left, every) if e.op == "and" else (every, left)
+            return self.arena.call("select", (right, *pair), left.type)
+        self.need(e.op, BOOL, left.type.lanes)
+        return self.arena.call(e.op, (left, right), left.type)
+
+    # ------------------------------------------------------------ masks and lanes
+
+    def need(self, op: str, dtype: DType, lanes: int) -> None:
+        """Raise when the target has no such vector operation."""
+        if not self.target.supports(op, dtype, lanes):
+            raise NotVectorisableError(f"{self.target.name} has no {op} for {lanes} x {dtype}")
+
+    def both(self, a: Value | None, b: Value | None) -> Value | None:
+        """Return the mask `a and b`, None being all lanes."""
+        if a is None or b is None or a is b:
+            return a or b
+        self.need("and", BOOL, a.type.lanes)
+        return self.arena.call("and", (a, b), a.type)
+
+    def negated(self, mask: Value) -> Value:
+        """Return the mask of the other lanes."""
+        if isinstance(mask, Call) and mask.op == "not":
+            return mask.args[0]
+        self.need("not", BOOL, mask.type.lanes)
+        return self.arena.call("not", (mask,), mask.type)
+
+    def spread(self, value: Value, lanes: int) -> Value:
+        """Return `value` in `lanes` lanes."""
+        if value.type.lanes == lanes:
+            return value
+        type = self.arena.type(value.type.dtype, lanes)
+        if isinstance(value, Const):
+            return self.arena.const(value.value, type)
+        if value.type.dtype == BOOL:
+            pair = (self.arena.const(True, type), self.arena.const(False, type))
+            return self.arena.call("select", (value, *pair), type)
+        self.need("splat", value.type.dtype, lanes)
+        return self.arena.call("splat", (value,), type)
+
+    def cast(self, value: Value, dtype: DType) -> Value:
+        """Return the value converted by the rules of the language."""
+        source = value.type.dtype
+        if source == dtype:
+            return value
+        if value.type.lanes > 1:
+            self.need(f"cast:{source}", dtype, value.type.lanes)
+        return self.arena.call("cast", (value,), self.arena.type(dtype, value.type.lanes))
+
+    # ------------------------------------------------------------ indices
+
+    def index(self, e: Expr, frame: Frame, mask: Value | None) -> Linear:
+        """Return the linear form of an index; atoms with several lanes are gathers."""
+        form = self.context.affine(e)
+        assert form is not None, "an index is an integer"
+        return self.linear(form, frame, mask)
+
+    def linear(self, form: Affine, frame: Frame, mask: Value | None) -> Linear:
+        """Return the linear form of the target IR for one of the language."""
+        total = Linear(form.const)
+        for atom, coefficient in form.terms.items():
+            if isinstance(atom, str):
+                part = frame.env[atom]
+            elif isinstance(atom, Division):
+                inner = self.linear(atom.arg, frame, mask)
+                part = self._divided(inner, atom.by, atom.op == "%", frame)
+            elif isinstance(atom, Op):
+                # not through `value`, which would come back here
+                part = self._atom(self._operation(atom, self.context.dtype(atom), frame, mask))
+            else:
+                part = self._atom(self.value(atom, frame, mask))
+            total = plus(total, part, coefficient)
+        return total
+
+    def _atom(self, value: Value) -> Linear:
+        if value.type.lanes > 1:
+            return self.arena.atom(value if value.type.dtype in (I32, I64) else self.cast(value, I32))
+        if value.type != INDEX:
+            value = self.arena.call("cast", (value,), INDEX)
+        return self.arena.linear(value)
+
+    def _divided(self, form: Linear, by: int, remainder: bool, frame: Frame) -> Linear:
+        """Return `form // by` or `form % by`; in lanes where they all share the quotient, or as a vector."""
+        if not self.in_lanes(form):
+            return self.arena.divide(form, by, remainder)
+        step, rest = split(form, self.arena.lane_number)
+        aligned = not self.in_lanes(rest) and all(c % by == 0 for _, c in rest.terms)
+        if aligned and step > 0 and rest.const % by + step * (frame.lanes - 1) < by:
+            quotient = self.arena.divide(rest, by, False)
+            return plus(form, quotient, -by) if remainder else quotient
+        value = self._integer(form, frame)
+        op = "mod" if remainder else "floordiv"
+        self.need(op, value.type.dtype, frame.lanes)
+        divisor = self.arena.const(by, value.type)
+        return self.arena.atom(self.arena.call(op, (value, divisor), value.type))
+
+    def in_lanes(self, form: Linear) -> bool:
+        """Tell whether a linear form differs between lanes."""
+        return any(a is self.arena.lane or a.type.lanes > 1 for a in self.arena.atoms(form))
+
+    def _integer(self, form: Linear, frame: Frame) -> Value:
+        """Return an i64 as a value: a scalar where all lanes agree, else i32 lanes when they hold it."""
+        if not self.in_lanes(form):
+            return self.arena.offset(form)
+        return self.vector(form, I32 if _in_i32(self.range(form, frame)) else I64, frame.lanes)
+
+    def range(self, form: Linear, frame: Frame) -> tuple[int, int]:
+        """Return bounds of a linear form over all lanes."""
+        step, rest = split(form, self.arena.lane_number)
+        low, high = self.arena.range(rest)
+        reach = step * (frame.lanes - 1)
+        return low + min(reach, 0), high + max(reach, 0)
+
+    def vector(self, form: Linear, dtype: DType, lanes: int) -> Value:
+        """Return a linear form in lanes of type i32 or i64; sums wrap, so only the result has to fit."""
+        step, rest = split(form, self.arena.lane_number)
+        type = self.arena.type(dtype, lanes)
+        varying = [(n, c) for n, c in rest.terms if self.arena.atom_value(n).type.lanes > 1]
+        uniform = Linear(rest.const, tuple(t for t in rest.terms if t not in varying))
+        parts: list[Value] = []
+        if step:
+            self.need("iota", dtype, lanes)
+            parts.append(self._scaled(self.arena.call("iota", (), type), step, type))
+        for number, coefficient in varying:
+            parts.append(self._scaled(self.cast(self.arena.atom_value(number), dtype), coefficient, type))
+        if uniform != Linear(0) or not parts:
+            parts.append(self.spread(self._uniform(uniform, dtype), lanes))
+        total = parts[0]
+        for part in parts[1:]:
+            self.need("add", dtype, lanes)
+            total = self.arena.call("add", (total, part), type)
+        return total
+
+    def _uniform(self, form: Linear, dtype: DType) -> Value:
+        if not form.terms:
+            half = 1 << (dtype.bits - 1)
+            return self.arena.const((form.const + half) % (2 * half) - half, self.arena.type(dtype))
+        return self.cast(self.arena.offset(form), dtype)
+
+    def _scaled(self, value: Value, factor: int, type: VType) -> Value:
+        if factor == 1:
+            return value
+        self.need("mul", type.dtype, type.lanes)
+        return self.arena.call("mul", (value, self.arena.const(factor, type)), type)
+
+    # ------------------------------------------------------------ memory
+
+    def address(self, e: Load, frame: Frame, mask: Value | None) -> Linear:
+        """Return the offset of an access in elements."""
+        total = Linear(0)
+        for index, stride in zip(e.indices, self.context.layouts[e.buffer].strides, strict=True):
+            if stride:
+                total = plus(total, self.index(index, frame, mask), stride)
+        return total
+
+    def load(self, e: Load, frame: Frame, mask: Value | None) -> Value:
+        """Return the element that an access names, in lanes when its address differs between them."""
+        where = self.address(e, frame, mask)
+        dtype = self.context.buffers[e.buffer].dtype
+        safe = mask is None or self.inside(e.buffer, where, frame)
+        if not self.in_lanes(where):
+            if not safe and mask is not self._tail(frame):
+                raise NotVectorisableError(f"{e.buffer} is read in all lanes under a condition of each lane")
+            return self.arena.load(e.buffer, self.arena.offset(where), self.arena.type(dtype))
+        lanes = frame.lanes
+        step, rest = split(where, self.arena.lane_number)
+        kept = None if safe and mask is not self._tail(frame) else mask
+        type = self.arena.type(dtype, lanes)
+        if step == 1 and not self.in_lanes(rest):
+            self.need("masked_load" if kept is not None else "load", dtype, lanes)
+            return self.arena.load(e.buffer, self.arena.offset(rest), type, kept)
+        self.need("masked_gather" if kept is not None else "gather", dtype, lanes)
+        uniform = Linear(
+            rest.const, tuple(t for t in rest.terms if self.arena.atom_value(t[0]).type.lanes == 1)
+        )
+        lane_form = plus(where, uniform, -1)
+        width = I32 if _in_i32(self.range(lane_form, frame)) else I64
+        return self.arena.load(
+            e.buffer, self.arena.offset(uniform), type, kept, self.vector(lane_form, width, lanes)
+        )
+
+    def _tail(self, frame: Frame) -> Value | None:
+        return frame.parts[0].mask if len(frame.parts) == 1 else None
+
+    def inside(self, buffer: str, where: Linear, frame: Frame) -> bool:
+        """Tell whether an offset lies in the memory of its buffer in all lanes, whatever the conditions."""
+        low, high = self.range(where, frame)
+        return low >= 0 and high < self.context.layouts[buffer].elems
+
+
+def _in_i32(found: tuple[int, int]) -> bool:
+    return found[0] >= I32.smallest and found[1] <= I32.largest

@@ -1,0 +1,27 @@
+"""`lower`: a bound, verified program becomes a function of the target IR."""
+
+from __future__ import annotations
+
+from perfdojo.compiler.ir import Program
+from perfdojo.compiler.lowering.context import Context, Frame
+from perfdojo.compiler.lowering.lir import Function
+from perfdojo.compiler.lowering.place import placed
+from perfdojo.compiler.lowering.scopes import Scopes
+from perfdojo.compiler.lowering.target import FpLevel, Target
+from perfdojo.compiler.starts import explicit_starts
+
+
+def lower(program: Program, target: Target, fp: FpLevel, threads: int = 1) -> Function:
+    """Return the target IR of a program that has passed `bind` and `verify`.
+
+    Args:
+        fp: how far results may differ from the reference; see docs/language.md for `strict`.
+        threads: threads that @parallel scopes are spread over; 1 emits none.
+    """
+    context = Context(explicit_starts(program), target, fp, threads)
+    body = tuple(Scopes(context).nodes(context.program.body, (), Frame({}), 1))
+    body = placed(body, context)
+    types = tuple((b.name, b.dtype) for b in context.program.buffers)
+    return Function(
+        program.name, body, types, tuple(sorted(context.lanes.items())), tuple(dict.fromkeys(context.notes))
+    )

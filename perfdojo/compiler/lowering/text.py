@@ -1,0 +1,86 @@
+"""The target IR as text, for people: `--emit lowered` and goldens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from perfdojo.compiler.lowering.lir import (
+    Allocate,
+    Call,
+    Comment,
+    Const,
+    For,
+    Function,
+    If,
+    Let,
+    Load,
+    Set,
+    Stmt,
+    Store,
+    Value,
+    Var,
+    VType,
+)
+
+_SIGNS = {"iadd": "+", "isub": "-", "imul": "*", "idiv": "/", "imod": "%"}
+
+
+def render(function: Function) -> str:
+    """Return the text of a function: notes, then one statement a line."""
+    lines = [f"function {function.name}"]
+    lines += [f"# {n}" for n in function.notes]
+    lines += [f"# scope {name}: {lanes} lanes" for name, lanes in function.lanes]
+    lines += _body(function.body, 1)
+    return "\n".join(lines) + "\n"
+
+
+def _body(body: tuple[Stmt, ...], depth: int) -> Iterator[str]:
+    pad = "  " * depth
+    for s in body:
+        match s:
+            case Comment():
+                yield f"{pad}# {s.text}"
+            case Let():
+                word = "var" if s.mutable else "let"
+                yield f"{pad}{word} {s.var.name}: {_type(s.var.type)} = {value(s.value)}"
+            case Set():
+                yield f"{pad}{s.var.name} = {value(s.value)}"
+            case Store():
+                mask = "" if s.mask is None else f" if {value(s.mask)}"
+                yield f"{pad}{s.buffer}[{value(s.offset)}] = {value(s.value)}{mask}"
+            case If():
+                yield f"{pad}if {value(s.condition)}"
+                yield from _body(s.body, depth + 1)
+            case For():
+                own = f" private({', '.join(s.private)})" if s.private else ""
+                step = "" if s.step == 1 else f" step {s.step}"
+                word = "parallel for" if s.parallel else "for"
+                yield f"{pad}{word} {s.var.name} = {value(s.start)} to {value(s.stop)}{step}{own}"
+                yield from _body(s.body, depth + 1)
+            case Allocate():
+                copies = "" if s.copies == 1 else f" for each of {s.copies} threads"
+                yield f"{pad}{s.space} {s.buffer}: {s.dtype}[{s.elems}]{copies}"
+
+
+def value(v: Value) -> str:
+    """Return the text of a value; infix signs are index arithmetic, everything else is a call."""
+    match v:
+        case Var():
+            return v.name
+        case Const():
+            return str(v.value) if v.type.lanes == 1 else f"{v.value}x{v.type.lanes}"
+        case Load():
+            gather = "" if v.lane_offset is None else f" + {value(v.lane_offset)}"
+            mask = "" if v.mask is None else f" if {value(v.mask)}"
+            lanes = "" if v.type.lanes == 1 else f":{v.type.lanes}"
+            return f"{v.buffer}[{value(v.offset)}{gather}{lanes}{mask}]"
+        case Call() if v.op in _SIGNS:
+            a, b = (f"({value(x)})" if isinstance(x, Call) and x.op in _SIGNS else value(x) for x in v.args)
+            return f"{a} {_SIGNS[v.op]} {b}"
+        case Call():
+            op = f"{v.op} {_type(v.type)}" if v.op in ("cast", "splat", "iota", "first") else v.op
+            return f"{op}({', '.join(map(value, v.args))})"
+
+
+def _type(t: VType) -> str:
+    return str(t.dtype) if t.lanes == 1 else f"{t.dtype}x{t.lanes}"
