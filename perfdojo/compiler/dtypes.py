@@ -38,6 +38,7 @@ class DType:
 
     @property
     def is_float(self) -> bool:
+        """f64, f32, f16 or bf16."""
         return self.kind == "float"
 
     @property
@@ -81,6 +82,4 @@ I8 = DType("i8", "int", 8)
 U8 = DType("u8", "uint", 8)
 BOOL = DType("bool", "bool", 8)
 
-DTYPES: dict[str, DType] = {
-    d.name: d for d in (F64, F32, F16, BF16, I64, I32, I16, I8, U8, BOOL)
-}
+DTYPES: dict[str, DType] = {d.name: d for d in (F64, F32, F16, BF16, I64, I32, I16, I8, U8, BOOL)}

@@ -122,13 +122,11 @@ class Scope:
 
 Node = Scope | Statement
 
-MARKS: frozenset[str] = frozenset(
-    "unroll vector parallel grid_x grid_y grid_z block_x block_y block_z core stream frep".split()
-)
 CONCURRENT_MARKS: frozenset[str] = frozenset(
-    "parallel grid_x grid_y grid_z block_x block_y block_z core".split()
+    ("parallel", "grid_x", "grid_y", "grid_z", "block_x", "block_y", "block_z", "core")
 )
 """Marks under which the iterations of a scope may run at the same time; races are rejected."""
+MARKS: frozenset[str] = CONCURRENT_MARKS | {"unroll", "vector", "stream", "frep"}
 
 # ---------------------------------------------------------------- buffers and the program
 

@@ -158,7 +158,7 @@ class _TooDeep(Exception):
 
 def _span(*parts: Any) -> Span:
     """Span from the first to the last of tokens and raw nodes."""
-    spans = [Span(p.start_pos, p.end_pos) if isinstance(p, Token) else p.span for p in parts if p is not None]
+    spans = [Span(p.start_pos or 0, p.end_pos or 0) if isinstance(p, Token) else p.span for p in parts if p]
     return Span(spans[0].start, spans[-1].end)
 
 
