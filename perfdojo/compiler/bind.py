@@ -78,7 +78,8 @@ class _Binder:
                 )
             return ir.Literal(float(value) if e.dtype.is_float else value, e.dtype, e.span)
         if isinstance(e, ir.Op) and e.op in _FOLDED and all(_is_i64(a) for a in e.args):
-            return ir.Literal(_evaluate(e, {}, self.program), I64, e.span)
+            value = _value(e)
+            return e if value is None else ir.Literal(value, I64, e.span)
         return e
 
     def node(self, node: ir.Node) -> ir.Node:
@@ -95,8 +96,7 @@ class _Binder:
         return replace(b, shape=shape, values=values)
 
     def positive(self, expr: ir.Expr, what: str, span: ir.Span | None) -> ir.Expr:
-        folded = self.expr(expr)
-        assert isinstance(folded, ir.Literal)
+        folded = ir.Literal(_evaluate(expr, self.values, self.program), I64, expr.span)
         if folded.value < 1:
             raise PerfDojoError(f"{what} {folded.value}; it is at least 1", self.program.source, span)
         return folded
@@ -131,6 +131,15 @@ def _constant(expr: ir.Expr, values: Mapping[str, int]) -> int:
     if expr.op in ("neg", "abs"):
         return -a[0] if expr.op == "neg" else abs(a[0])
     return min(a) if expr.op == "min" else max(a)
+
+
+def _value(expr: ir.Expr) -> int | None:
+    """Value of a constant in a statement; None where it wraps or divides by 0, which has a meaning there."""
+    try:
+        value = _constant(expr, {})
+    except ZeroDivisionError:
+        return None
+    return value if -(1 << 63) <= value < 1 << 63 else None
 
 
 def _evaluate(expr: ir.Expr, values: Mapping[str, int], program: ir.Program) -> int:
