@@ -1,0 +1,99 @@
+"""Index expressions as linear forms over iterators, and back: the arithmetic of every rewrite of indices."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from perfdojo.compiler.dtypes import I64
+from perfdojo.compiler.ir import Cast, Expr, Iter, Literal, Load, Op
+
+
+@dataclass(frozen=True, slots=True)
+class Linear:
+    """`const` plus the sum of coefficient * iterator; terms in order of appearance, no coefficient is 0."""
+
+    terms: tuple[tuple[str, int], ...] = ()
+    const: int = 0
+
+    def coefficient(self, scope: str) -> int:
+        """Return the coefficient of the iterator of `scope`, 0 when it does not occur."""
+        return next((c for s, c in self.terms if s == scope), 0)
+
+    def without(self, scopes: frozenset[str] | set[str]) -> Linear:
+        """Return the form without the terms of `scopes`."""
+        return Linear(tuple((s, c) for s, c in self.terms if s not in scopes), self.const)
+
+    def only(self, scopes: frozenset[str] | set[str]) -> Linear:
+        """Return the terms of `scopes` alone, without the constant."""
+        return Linear(tuple((s, c) for s, c in self.terms if s in scopes))
+
+    def span(self, extents: Mapping[str, int]) -> tuple[int, int]:
+        """Return the smallest and largest value while each iterator runs over its extent."""
+        ends = [c * (extents[s] - 1) for s, c in self.terms]
+        return self.const + sum(min(e, 0) for e in ends), self.const + sum(max(e, 0) for e in ends)
+
+    def plus(self, other: Linear, times: int = 1) -> Linear:
+        """Return this form + `times` * `other`."""
+        found = dict(self.terms)
+        for scope, c in other.terms:
+            found[scope] = found.get(scope, 0) + times * c
+        return Linear(tuple((s, c) for s, c in found.items() if c), self.const + times * other.const)
+
+
+def linear(expr: Expr) -> Linear | None:
+    """Return the linear form of an i64 expression, None when it is not one."""
+    if isinstance(expr, Iter):
+        return Linear(((expr.scope, 1),))
+    if isinstance(expr, Literal):
+        return Linear((), int(expr.value)) if expr.dtype == I64 else None
+    if not isinstance(expr, Op) or expr.op not in ("add", "sub", "mul", "neg"):
+        return None
+    parts = [linear(a) for a in expr.args]
+    left, right = parts[0], parts[-1]
+    if left is None or right is None:
+        return None
+    if expr.op in ("add", "sub"):
+        return left.plus(right, 1 if expr.op == "add" else -1)
+    if expr.op == "neg":
+        return Linear().plus(left, -1)
+    if left.terms and right.terms:
+        return None
+    form, factor = (left, right.const) if left.terms else (right, left.const)
+    return Linear().plus(form, factor)
+
+
+def expression(form: Linear) -> Expr:
+    """Return the expression that spells a linear form, `{i}*4+{j}-1`."""
+    result: Expr | None = None
+    for scope, c in form.terms:
+        term: Expr = Iter(scope)
+        if abs(c) != 1:
+            term = Op("mul", (term, Literal(abs(c), I64)))
+        if result is None:
+            result = term if c > 0 else Op("neg", (term,))
+        else:
+            result = Op("add" if c > 0 else "sub", (result, term))
+    if result is None:
+        return Literal(form.const, I64)
+    if form.const == 0:
+        return result
+    return Op("add" if form.const > 0 else "sub", (result, Literal(abs(form.const), I64)))
+
+
+def tidy(expr: Expr, changed: frozenset[str]) -> Expr:
+    """Respell the linear parts of `expr` in which an iterator of `changed` occurs."""
+    if isinstance(expr, Literal):
+        return expr
+    form = linear(expr)
+    if form is not None:
+        return expression(form) if any(s in changed for s, _ in form.terms) or not form.terms else expr
+    if isinstance(expr, Op):
+        args = tuple(tidy(a, changed) for a in expr.args)
+        return expr if args == expr.args else replace(expr, args=args)
+    if isinstance(expr, Load):
+        indices = tuple(tidy(a, changed) for a in expr.indices)
+        return expr if indices == expr.indices else replace(expr, indices=indices)
+    if isinstance(expr, Cast):
+        return replace(expr, arg=tidy(expr.arg, changed))
+    return expr

@@ -1,0 +1,100 @@
+"""Operands that a register tile would read with long strides are packed into panels first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from perfdojo.compiler.ir import Load, Program, Scope, Statement
+from perfdojo.compiler.plan.contraction import Contraction
+from perfdojo.compiler.plan.legal import conditional, reads, statements_in, written
+from perfdojo.compiler.plan.rewrites.stage_packed import stage_packed
+from perfdojo.compiler.plan.strides import stride
+from perfdojo.compiler.plan.tree import find, path
+from perfdojo.compiler.walk import const_int, iterators
+
+LEAST_ROWS = 32
+"""Rows from which on a panel is packed only for its strides; each element is then used that often."""
+
+SMALL_BYTES = 16 << 10
+"""An operand of this size stays in the first-level cache, whatever its strides."""
+
+
+def pack_streamed(program: Program, outer: str, inner: str, c: Contraction) -> Program:
+    """Pack the operands that move with the columns, `outer` blocks of `inner` columns each, where it pays."""
+    for load in _streamed(program, outer, inner, c):
+        if _pays(program, load, outer, inner, c):
+            program = _pack(program, load, outer, inner, c)
+    return program
+
+
+def _statement(program: Program, outer: str, c: Contraction) -> Statement:
+    """The contraction's statement in the copy of its nest under `outer`."""
+    return next(
+        s
+        for s in statements_in((find(program, outer),))
+        if s.op != "=" and s.target.buffer == c.statement.target.buffer
+    )
+
+
+def _streamed(program: Program, outer: str, inner: str, c: Contraction) -> list[Load]:
+    statement = _statement(program, outer, c)
+    found = dict.fromkeys(load for load in reads(statement) if load not in conditional(statement))
+    return [load for load in found if stride(program, load, inner)]
+
+
+def _pays(program: Program, load: Load, outer: str, inner: str, c: Contraction) -> bool:
+    if stride(program, load, inner) != 1:
+        return True
+    around = path(program, outer)[:-1]
+    needed = _used(load)
+    own = {s.name for s in c.own}
+    if any(s.name in needed and s.name in own for s in around) or c.extent(c.rows) < LEAST_ROWS:
+        return False
+    buffer = program.buffer(load.buffer)
+    size = buffer.dtype.bytes
+    for s in find_all(program, outer):
+        if s.name in needed:
+            size *= const_int(s.extent)
+    steps = [abs(stride(program, load, s) or 0) * buffer.dtype.bytes for s in c.inner]
+    return size > SMALL_BYTES and max(steps, default=0) >= 256
+
+
+def find_all(program: Program, outer: str) -> Iterable[Scope]:
+    """Yield the chain of scopes from `outer` inwards, first bodies only."""
+    scope: Scope | None = find(program, outer)
+    while scope is not None:
+        yield scope
+        scope = next((n for n in scope.body if isinstance(n, Scope)), None)
+
+
+def _pack(program: Program, load: Load, outer: str, inner: str, c: Contraction) -> Program:
+    """Insert the copy as far out as the operand stays the same."""
+    around = path(program, outer)
+    needed = _used(load)
+    depth = len(around) - 1
+    while (
+        depth > 0
+        and around[depth - 1].name not in needed
+        and load.buffer not in written((around[depth - 1],))
+    ):
+        depth -= 1
+    inside = [s.name for s in _chain_to(program, around[depth], c)]
+    order = [s for s in inside if s in needed and s != inner]
+    return stage_packed(program, around[:depth], around[depth].name, load, [*order, inner])[0]
+
+
+def _chain_to(program: Program, scope: Scope, c: Contraction) -> list[Scope]:
+    """Scopes from `scope` to the contraction's statement in it."""
+    todo: list[tuple[Scope, list[Scope]]] = [(scope, [scope])]
+    while todo:
+        at, chain = todo.pop()
+        for node in at.body:
+            if isinstance(node, Scope):
+                todo.append((node, [*chain, node]))
+            elif node.op != "=" and node.target.buffer == c.statement.target.buffer:
+                return chain
+    raise ValueError(f"no contraction in scope {scope.name}")
+
+
+def _used(load: Load) -> set[str]:
+    return set().union(*(iterators(i) for i in load.indices))

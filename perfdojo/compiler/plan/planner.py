@@ -1,0 +1,27 @@
+"""The order of the strategies."""
+
+from __future__ import annotations
+
+from perfdojo.compiler.ir import Program
+from perfdojo.compiler.lowering.target import FpLevel, Target
+from perfdojo.compiler.plan.contractions import tile_contractions
+from perfdojo.compiler.plan.padding import stage_paddings
+from perfdojo.compiler.plan.reductions import arrange_reductions
+from perfdojo.compiler.plan.rewrites.drop_single import drop_single
+from perfdojo.compiler.plan.transposes import tile_transposes
+from perfdojo.compiler.plan.vectors import vectorize_rest
+from perfdojo.compiler.starts import explicit_starts
+
+
+def plan(program: Program, target: Target, fp: FpLevel, threads: int) -> Program:
+    """Return a bound, verified program with a schedule for `target`: same meaning, decent code.
+
+    Nests in which the writer marked a scope `@vector` or `@unroll` stay as they are. Only the order of
+    reductions may change, and that from `reassoc` on.
+    """
+    program = drop_single(explicit_starts(program))
+    program = drop_single(stage_paddings(program))
+    program = tile_contractions(program, target)
+    program = arrange_reductions(program, target, fp)
+    program = tile_transposes(program)
+    return vectorize_rest(program, target, fp)

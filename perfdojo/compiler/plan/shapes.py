@@ -1,0 +1,91 @@
+"""Which register tile: rows x vectors that fit the registers and leave little over."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+MAX_ROWS, MAX_VECTORS = 14, 6
+LATENCY = 8
+"""Independent accumulators that keep two fused multiply-add pipes of latency 4 busy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A stretch of the columns: `count` blocks of `size` iterations and the rows of their tile.
+
+    Attributes:
+        again: columns that the part before has computed and this one repeats, to be a whole vector.
+    """
+
+    count: int
+    size: int
+    rows: int
+    again: int = 0
+
+
+@cache
+def partition(
+    rows: int, columns: int, lanes: int, registers: int, masked: bool, repeat: bool
+) -> tuple[Part, ...]:
+    """Return the blocks that cover `columns`, widest first, cheapest in the model of `step`.
+
+    Args:
+        rows, columns: extents of the two scopes.
+        lanes: elements of a vector.
+        registers: vector registers; a tile takes rows * vectors + vectors + 1.
+        masked: a part of a vector costs as much as a whole one; else its elements go one by one.
+        repeat: columns may be computed twice.
+    """
+    options = []
+    for vectors in range(1, MAX_VECTORS + 1):
+        whole = vectors * lanes
+        if vectors > 1 and whole >= columns + (lanes if masked else 1):
+            break
+        options.append(_cover(rows, columns, min(whole, columns), lanes, registers, masked, repeat))
+    return min((o for o in options if o is not None), key=lambda o: o[0])[1]
+
+
+_Cover = tuple[float, tuple[Part, ...]]
+
+
+def _cover(
+    rows: int, columns: int, size: int, lanes: int, registers: int, masked: bool, repeat: bool
+) -> _Cover | None:
+    """Blocks of `size`, then what is left over: in one masked part, or whole vectors and a rest."""
+    count, left = divmod(columns, size)
+    parts = [(count, size, 0)]
+    rest = 0 if masked else left % lanes
+    if left - rest:
+        parts.append((1, left - rest, 0))
+    if rest:
+        parts.append((1, lanes, lanes - rest) if repeat and columns >= lanes else (1, rest, 0))
+    cost, out = 0.0, []
+    for number, width, again in parts:
+        vectors = -(-width // lanes) if masked or width >= lanes else width
+        tiles = [
+            (number * _column_cost(rows, r, vectors), r)
+            for r in range(1, min(rows, MAX_ROWS) + 1)
+            if r * vectors + vectors + 1 <= registers or (width < lanes and r == 1)
+        ]
+        if not tiles:
+            return None
+        best, chosen = min(tiles)
+        cost += best
+        out.append(Part(number, width, chosen, again))
+    return cost, tuple(out)
+
+
+def _column_cost(rows: int, tile: int, vectors: int) -> float:
+    """Cycles to go over all rows once, for one step of the reduction."""
+    whole, left = divmod(rows, tile)
+    return whole * step(tile, vectors) + (step(left, vectors) if left else 0.0)
+
+
+def step(rows: int, vectors: int) -> float:
+    """Cycles of one step of the reduction in a tile: two multiply-adds and two loads a cycle, or latency.
+
+    The last terms keep tiles of equal cost apart: fewer loads and fewer tiles are better.
+    """
+    products, loads = rows * vectors, rows + vectors
+    return max(products / 2, loads / 2, LATENCY / 2) + 0.02 * loads + 0.25
