@@ -1,1 +1,1 @@
-"""The reference: what a program means, executed literally on NumPy arrays."""
+"""The reference: what a program means, executed on NumPy arrays, and a float64 reference with error bounds."""

@@ -23,8 +23,8 @@ def two_sum(a: Array, b: Array) -> tuple[Array, Array]:
 def round_to_odd(total: Array, error: Array) -> Array:
     """Return total + error rounded to odd: the neighbour with an odd last bit unless the sum is exact.
 
-    `total` is the sum rounded to nearest and `error` the rest, |error| <= ulp(total) / 2. A value rounded to odd
-    with at least two bits to spare can be rounded again without harm.
+    `total` is the sum rounded to nearest and `error` the rest, |error| <= ulp(total) / 2. A value rounded to
+    odd with at least two bits to spare can be rounded again without harm.
     Source: S. Boldo, G. Melquiond, IEEE Trans. Computers 57(4), 2008.
     """
     bits = np.array(total, dtype=np.float64).view(np.int64)
@@ -36,7 +36,7 @@ def round_to_odd(total: Array, error: Array) -> Array:
 
 
 def narrow_f64(x: Array, dtype: np.dtype[Any]) -> Array:
-    """Round f64 once to `dtype` (any float type). bf16 passes f32, to odd, since ml_dtypes would round twice."""
+    """Round f64 once to `dtype`, any float type; to bf16 by way of f32, where ml_dtypes would round twice."""
     if dtype != BF16:
         return np.asarray(x.astype(dtype))
     return np.asarray(_f32_to_odd(x).astype(dtype))
