@@ -27,8 +27,8 @@ DEFAULT_ALIGNMENT = 64
 class Kernel:
     """A kernel that can be called: `d = kernel(s)`.
 
-    Arguments are NumPy arrays, by position in the order of the kernel's header or by name. `out` arguments may be left
-    out and are then made. Returns the `out` arrays: none, one, or a tuple of them.
+    Arguments are NumPy arrays, by position in the order of the kernel's header or by name. `out` arguments
+    may be left out and are then made. Returns the `out` arrays: none, one, or a tuple of them.
 
     Attributes:
         name, target, fp, sizes, arguments: as in `EmittedSource`.
@@ -106,13 +106,10 @@ class Kernel:
         wanted = tuple(s * value.itemsize for s in a.strides_elems)
         seen = [(w, s) for w, s, n in zip(wanted, value.strides, a.shape, strict=True) if n > 1]
         if any(w != s for w, s in seen):
-            plain = _is_row_major(a)
-            kind = "is not C-contiguous" if plain else f"must have the strides {wanted} in bytes"
-            hint = (
-                f"use numpy.ascontiguousarray({a.name})"
-                if plain
-                else f"copy it into kernel.empty('{a.name}')"
-            )
+            kind = f"must have the strides {wanted} in bytes"
+            hint = f"copy it into kernel.empty('{a.name}')"
+            if _is_row_major(a):
+                kind, hint = "is not C-contiguous", f"use numpy.ascontiguousarray({a.name})"
             raise PerfDojoError(f"argument '{a.name}' {kind}, it has the strides {value.strides}", hint=hint)
         unit = self.alignment or value.itemsize
         if value.ctypes.data % unit:
@@ -134,10 +131,8 @@ class Kernel:
         """No argument that is written may share memory with another one."""
         spans = []
         for a, v in zip(self.arguments, values, strict=True):
-            length = v.itemsize * (
-                1 + sum((n - 1) * s for n, s in zip(a.shape, a.strides_elems, strict=True))
-            )
-            spans.append((v.ctypes.data, v.ctypes.data + length, a))
+            last = sum((n - 1) * s for n, s in zip(a.shape, a.strides_elems, strict=True))
+            spans.append((v.ctypes.data, v.ctypes.data + v.itemsize * (last + 1), a))
         spans.sort(key=lambda s: s[0])
         for k, (_, end, a) in enumerate(spans):
             for start, _, b in spans[k + 1 :]:

@@ -126,7 +126,7 @@ def _places(try_write: Callable[[Path], str]) -> tuple[Places | None, list[Findi
         why = error.strerror or str(error)
         text = f"no folder can be written to, not even a temporary one ({why})"
         return None, [
-            Finding("folders", "missing", text, "free some space, or set TMPDIR to a folder of yours")
+            Finding("folders", "missing", text, "set TMPDIR to a folder of yours, with space in it")
         ]
     notes = {what: n for n in places.notes for what in ("cache", "data") if n.startswith(f"the {what} ")}
     fix = "make it writable, or set XDG_CACHE_HOME and XDG_DATA_HOME to folders of yours"
@@ -187,7 +187,7 @@ def _governor(path: Path) -> Finding:
 
 def _limits(host: Host | None, cpu: Cpu, places: Places | None, measure: bool, remeasure: bool) -> Finding:
     kept = load_roofline(cpu, places) if places and not remeasure else None
-    again = "perfdojoc --doctor on an idle machine measures them again"
+    again = "perfdojoc --doctor --remeasure, on an idle machine"
     if kept is None and host is None:
         return Finding("limits", "limited", "measuring them needs gcc")
     if kept is None and not (measure or remeasure):

@@ -17,9 +17,9 @@ from typing import Any, Literal, NamedTuple
 
 from perfdojo.compiler.dtypes import DTYPES
 from perfdojo.compiler.emitted import EmittedSource
-from perfdojo.toolchains.builds import BuildRequest, build_files
+from perfdojo.toolchains.builds import Artifact, BuildRequest, build_files
 from perfdojo.toolchains.cpu import Cache, Cpu
-from perfdojo.toolchains.gcc import native_flags
+from perfdojo.toolchains.gcc import WARNING_FLAGS, native_flags
 from perfdojo.toolchains.harness import Host
 from perfdojo.toolchains.locks import alone
 from perfdojo.toolchains.places import Places
@@ -138,14 +138,18 @@ class Roofline:
         return Limit(memory_s, "memory", f"{bytes:.3g} bytes at {speed / 1e9:.1f} GB/s")
 
 
-def measure_roofline(host: Host) -> Roofline | Failure:
-    """Measure this machine with one thread and with one on each core: about ten seconds."""
+def roofline_program(host: Host) -> Artifact | Failure:
+    """Build the program that measures, or return the one in the cache."""
     folder = files("perfdojo") / "templates" / "roofline"
     texts = tuple((name, (folder / name).read_text(encoding="utf-8")) for name in ROOFLINE_FILES)
-    flags = (*FLAGS, *native_flags(host.compiler))
-    made = build_files(
-        BuildRequest("roofline", "executable", texts, flags), host.compiler, host.cpu, host.places
-    )
+    flags = (*FLAGS, *WARNING_FLAGS, *native_flags(host.compiler))
+    request = BuildRequest("roofline", "executable", texts, flags)
+    return build_files(request, host.compiler, host.cpu, host.places)
+
+
+def measure_roofline(host: Host) -> Roofline | Failure:
+    """Measure this machine with one thread and with one on each core: about ten seconds."""
+    made = roofline_program(host)
     if isinstance(made, Failure):
         return made
     result = Roofline(host.cpu.model, (), (), _load())
