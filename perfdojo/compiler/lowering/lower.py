@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from perfdojo.compiler.ir import Program
 from perfdojo.compiler.lowering.context import Context, Frame
+from perfdojo.compiler.lowering.dead import alive
+from perfdojo.compiler.lowering.forward import forwarded
+from perfdojo.compiler.lowering.hoist import hoisted
 from perfdojo.compiler.lowering.lir import Function
 from perfdojo.compiler.lowering.place import placed
+from perfdojo.compiler.lowering.promote import promoted
 from perfdojo.compiler.lowering.scopes import Scopes
 from perfdojo.compiler.lowering.target import FpLevel, Target
+from perfdojo.compiler.lowering.walk import Facts
 from perfdojo.compiler.starts import explicit_starts
 
 
@@ -20,6 +25,11 @@ def lower(program: Program, target: Target, fp: FpLevel, threads: int = 1) -> Fu
     """
     context = Context(explicit_starts(program), target, fp, threads)
     body = tuple(Scopes(context).nodes(context.program.body, (), Frame({}), 1))
+    facts = Facts(context.arena)
+    body = promoted(body, context, facts)
+    body = hoisted(body, context, facts)
+    body = forwarded(body, context, facts)
+    body = alive(body, context)
     body = placed(body, context)
     types = tuple((b.name, b.dtype) for b in context.program.buffers)
     return Function(
