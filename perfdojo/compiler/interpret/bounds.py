@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perfdojo.compiler.dtypes import DType
-from perfdojo.compiler.interpret import bound_ops
 from perfdojo.compiler.interpret.algebra import NUMPY, Change, Mask
+from perfdojo.compiler.interpret.bound_conversions import conversion
 from perfdojo.compiler.interpret.bound_folds import MANY, fold_ordered, fold_sums
+from perfdojo.compiler.interpret.bound_ops import operation
 from perfdojo.compiler.interpret.pairs import SLACK, Array, Pair, choose, error, unit_of
 from perfdojo.compiler.interpret.storage import Plane, Storage
 from perfdojo.compiler.ops import REDUCTIONS
@@ -145,10 +146,10 @@ class Bounds:
         return (array.astype(np.float64) if dtype.is_float else array), None
 
     def operation(self, op: str, dtype: DType) -> Callable[..., Pair]:
-        return bound_ops.operation(op, dtype, self.fp)
+        return operation(op, dtype, self.fp)
 
     def conversion(self, source: DType, target: DType) -> Callable[[Pair], Pair]:
-        return bound_ops.conversion(source, target)
+        return conversion(source, target)
 
     def may(self, condition: Pair) -> Mask:
         holds, doubt = condition

@@ -64,6 +64,23 @@ def tidy(value: Array, bound: Array) -> Pair:
     return value, (bound if bound.any() else None)
 
 
+def sum_of(first: Array | None, second: Array | None) -> Array | None:
+    """Return the sum of two bounds, None being 0."""
+    if first is None or second is None:
+        return second if first is None else first
+    return first + second
+
+
+def product_error(a: Pair, b: Pair) -> Array | None:
+    """Return how far the exact product moves within the bounds of its factors."""
+    (x, ex), (y, ey) = a, b
+    moved = None if ex is None else np.abs(y) * ex
+    if ey is not None:
+        other = np.abs(x) * ey if ex is None else (np.abs(x) + ex) * ey
+        moved = sum_of(moved, other)
+    return moved
+
+
 def finish(
     value: Array,
     propagated: Array | None,
