@@ -1,0 +1,46 @@
+"""AVX-512 as x86-64-v4 has it (F, VL, BW, DQ): 512-bit registers, masks in opmask registers, masked tails."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from perfdojo.backends.avx512 import instructions
+from perfdojo.backends.x86.emulation import emulation_headers
+from perfdojo.backends.x86.printer import IntrinsicsPrinter, supports
+from perfdojo.backends.x86.table import Table
+from perfdojo.compiler.dtypes import DType
+from perfdojo.compiler.lowering.target import Target
+
+FLAGS = ("-mavx512f", "-mavx512vl", "-mavx512bw", "-mavx512dq", "-mfma", "-mf16c")
+
+
+@cache
+def table() -> Table:
+    """Return the instructions of the target."""
+    return instructions.table()
+
+
+def _supports(op: str, dtype: DType, lanes: int) -> bool:
+    return supports(table(), op, dtype, lanes)
+
+
+TARGET = Target(
+    name="avx512",
+    title="x86-64 with AVX-512 (F, VL, BW, DQ)",
+    vector_bits=512,
+    registers=32,
+    masked_memory=True,
+    supports=_supports,
+    features=("avx512f", "avx512vl", "avx512bw", "avx512dq", "fma", "f16c"),
+    l2_bytes=1 << 20,
+)
+
+
+def vector_printer() -> IntrinsicsPrinter:
+    """Return a fresh printer of vector values."""
+    return IntrinsicsPrinter(table())
+
+
+def emulation() -> tuple[tuple[str, str], ...]:
+    """Return the headers that stand in for the system's on other processors."""
+    return emulation_headers()

@@ -1,0 +1,53 @@
+"""Builds C text with gcc for one instruction set: for this processor, or with the emulated header."""
+
+from __future__ import annotations
+
+import ctypes
+import subprocess
+from functools import cache
+from pathlib import Path
+
+from perfdojo.backends import avx2, avx512
+from perfdojo.backends.x86.emulation import emulation_headers
+from perfdojo.compiler.lowering.target import Target
+
+TARGETS: dict[str, Target] = {"avx2": avx2.TARGET, "avx512": avx512.TARGET}
+FLAGS = {"avx2": avx2.FLAGS, "avx512": avx512.FLAGS}
+STRICT = ("-std=c11", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math")
+WARNINGS = ("-Wall", "-Wextra", "-Werror", "-Wno-unused-function", "-Wno-unused-parameter")
+
+
+@cache
+def cpu_flags() -> frozenset[str]:
+    """Return what the processor can do, as /proc/cpuinfo names it."""
+    lines = Path("/proc/cpuinfo").read_text().splitlines()
+    return frozenset(next((line for line in lines if line.startswith("flags")), "").split())
+
+
+def runs_here(target: str) -> bool:
+    """Tell whether this processor has the instructions of a target."""
+    return set(TARGETS[target].features) <= cpu_flags()
+
+
+def compile_c(text: str, folder: Path, name: str, *flags: str, emulated: bool = False) -> Path:
+    """Compile a C file; return what -o names. The test fails with gcc's message when it does not compile."""
+    source, result = folder / f"{name}.c", folder / name
+    source.write_text(text)
+    if emulated:
+        headers = folder / "emulated"
+        headers.mkdir(exist_ok=True)
+        for file, header in emulation_headers():
+            (headers / file).write_text(header)
+        flags = (*flags, "-I", str(headers))
+    command = ["gcc", *STRICT, *WARNINGS, *flags, "-o", str(result), str(source), "-lm"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[:4000]
+    return result
+
+
+def library(text: str, folder: Path, target: str, level: str = "-O1") -> ctypes.CDLL:
+    """Return the C text as a library that runs here: natively where the processor can, else emulated."""
+    native = runs_here(target)
+    flags = FLAGS[target] if native else ("-march=native",)
+    path = compile_c(text, folder, f"{target}.so", level, "-shared", "-fPIC", *flags, emulated=not native)
+    return ctypes.CDLL(str(path))
