@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+TYPE_CHECKING = False  # as type checkers know it, without the time that importing typing takes
 if TYPE_CHECKING:
     from pathlib import Path
 

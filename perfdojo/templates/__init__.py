@@ -1,0 +1,1 @@
+"""Templates, and C programs of the toolchain; read as data."""
