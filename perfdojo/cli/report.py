@@ -26,7 +26,9 @@ class Screen:
         if error not in self._consoles:
             from rich.console import Console
 
-            self._consoles[error] = Console(stderr=error, highlight=False, soft_wrap=True)
+            stream = sys.stderr if error else sys.stdout
+            width = None if stream.isatty() else 200
+            self._consoles[error] = Console(file=stream, highlight=False, soft_wrap=True, width=width)
         return self._consoles[error]
 
     def title(self, text: str) -> None:
@@ -41,7 +43,7 @@ class Screen:
         from rich.text import Text
 
         sign, color = MARKS[mark]
-        self._console(False).print(Text.assemble(f"  {step:<7}", (f"{sign} ", color), text))
+        self._console(False).print(Text.assemble(f"  {step:<9} ", (f"{sign} ", color), text))
 
     @contextmanager
     def working(self, what: str) -> Iterator[None]:
@@ -65,7 +67,7 @@ class Screen:
             table.add_column(name, overflow="fold", no_wrap=i == 0)
         for row in rows:
             table.add_row(*row)
-        self._console(False).print(table, markup=False)
+        self._console(False).print(table, markup=False, soft_wrap=False)
 
 
 def quantity(value: float, unit: str) -> str:
