@@ -2,7 +2,8 @@
 
 A reference takes the buffers and sizes that it names as arguments, floats as float64 (longdouble for f64
 kernels) and integers as int64, and returns the outputs in the order of the kernel's header: one array, or
-a tuple of them. `call` passes the arguments by name.
+a tuple of them. `call` passes the arguments by name; `literal` rounds a constant to the type that it has in
+the kernel.
 """
 
 from __future__ import annotations
@@ -16,12 +17,14 @@ import mpmath
 import numpy as np
 
 Array = Any
+Literal = Callable[[float], Any]
 
 
-def call(kernel: str, inputs: Mapping[str, Array], sizes: Mapping[str, int]) -> tuple[Array, ...]:
-    """Return the outputs of the reference of `kernel`, in the order of its header."""
-    function = REFERENCES[kernel]
-    named = {**sizes, **inputs}
+def call(
+    function: Callable[..., Any], inputs: Mapping[str, Array], sizes: Mapping[str, int], literal: Literal
+) -> tuple[Array, ...]:
+    """Return the outputs of a reference, in the order of its kernel's header."""
+    named = {**sizes, **inputs, "literal": literal}
     found = function(**{n: named[n] for n in inspect.signature(function).parameters})
     return found if isinstance(found, tuple) else (found,)
 
@@ -33,8 +36,9 @@ def erf(x: Array) -> Array:
     """The error function, to the last digits of the type of `x`."""
     if x.dtype == np.float64:
         return np.vectorize(math.erf, otypes=[np.float64])(x)
-    exact = np.vectorize(lambda v: np.longdouble(mpmath.nstr(mpmath.erf(mpmath.mpf(repr(float(v)))), 21)))
-    return exact(x).astype(x.dtype)
+    with mpmath.workdps(25):
+        exact = [np.longdouble(mpmath.nstr(mpmath.erf(mpmath.mpf(str(v))), 22)) for v in x.flat]
+    return np.array(exact).reshape(x.shape)
 
 
 def sigmoid(x: Array) -> Array:
@@ -49,8 +53,8 @@ def relu(x: Array) -> Array:
     return np.maximum(x, 0)
 
 
-def gelu(x: Array) -> Array:
-    return x / 2 * (1 + np.tanh(0.7978845608028654 * (x + 0.044715 * x**3)))
+def gelu(x: Array, literal: Literal) -> Array:
+    return x / 2 * (1 + np.tanh(literal(0.7978845608028654) * (x + literal(0.044715) * x**3)))
 
 
 def to_i8(x: Array) -> Array:
@@ -71,22 +75,26 @@ def log_softmax(x: Array) -> Array:
     return shifted - np.log(np.exp(shifted).sum(-1, keepdims=True))
 
 
-def normalised(x: Array, axes: tuple[int, ...]) -> Array:
-    """Mean 0 and variance 1 over `axes`, epsilon 1e-5."""
-    return (x - x.mean(axes, keepdims=True)) / np.sqrt(x.var(axes, keepdims=True) + 1e-5)
+def normalised(x: Array, epsilon: Any) -> Array:
+    """Mean 0 and variance 1 over the last axis."""
+    return (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + epsilon)
 
 
-def rmsnorm(x: Array, g: Array) -> Array:
-    return x / np.sqrt((x * x).mean(-1, keepdims=True) + 1e-6) * g
+def layernorm(x: Array, g: Array, b: Array, literal: Literal) -> Array:
+    return normalised(x, literal(1e-5)) * g + b
 
 
-def batchnorm(x: Array, g: Array, b: Array, mean: Array, var: Array) -> Array:
+def rmsnorm(x: Array, g: Array, literal: Literal) -> Array:
+    return x / np.sqrt((x * x).mean(-1, keepdims=True) + literal(1e-6)) * g
+
+
+def batchnorm(x: Array, g: Array, b: Array, mean: Array, var: Array, literal: Literal) -> Array:
     g, b, mean, var = (v[:, None] for v in (g, b, mean, var))
-    return (x - mean) / np.sqrt(var + 1e-5) * g + b
+    return (x - mean) / np.sqrt(var + literal(1e-5)) * g + b
 
 
-def groupnorm(x: Array, g: Array, b: Array, G: int) -> Array:
-    grouped = normalised(x.reshape(x.shape[0], G, -1), (-1,)).reshape(x.shape)
+def groupnorm(x: Array, g: Array, b: Array, G: int, literal: Literal) -> Array:
+    grouped = normalised(x.reshape(x.shape[0], G, -1), literal(1e-5)).reshape(x.shape)
     return grouped * g[:, None] + b[:, None]
 
 
@@ -145,13 +153,15 @@ def rope(x: Array, c: Array, s: Array) -> Array:
     return np.concatenate([z.real, z.imag], -1)
 
 
-def adam(g: Array, lr: Array, t: Array, p: Array, m: Array, v: Array) -> tuple[Array, Array, Array]:
+def adam(
+    g: Array, lr: Array, t: Array, p: Array, m: Array, v: Array, literal: Literal
+) -> tuple[Array, Array, Array]:
     """Algorithm 1 as printed: bias-corrected moments, epsilon beside their root."""
-    number = g.dtype.type
-    m = 0.9 * m + 0.1 * g
-    v = 0.999 * v + 0.001 * g * g
-    corrected, root = m / (1 - number(0.9) ** t), np.sqrt(v / (1 - number(0.999) ** t))
-    return p - lr * corrected / (root + 1e-8), m, v
+    wide = np.longdouble
+    m = literal(0.9) * m + literal(0.1) * g
+    v = literal(0.999) * v + literal(0.001) * g * g
+    corrected, root = m / (1 - wide(0.9) ** t), np.sqrt(v / (1 - wide(0.999) ** t))
+    return p - lr * corrected / (root + wide(1e-8)), m, v
 
 
 # ---------------------------------------------------------------- grids
@@ -178,8 +188,9 @@ def fft_stage(xr: Array, xi: Array, wr: Array, wi: Array) -> tuple[Array, Array]
     return y.real, y.imag
 
 
-def haar(x: Array) -> tuple[Array, Array]:
-    return (x[:, ::2] + x[:, 1::2]) * 0.7071067811865476, (x[:, ::2] - x[:, 1::2]) * 0.7071067811865476
+def haar(x: Array, literal: Literal) -> tuple[Array, Array]:
+    even, odd = x[:, ::2], x[:, 1::2]
+    return (even + odd) * literal(0.7071067811865476), (even - odd) * literal(0.7071067811865476)
 
 
 def resize_bilinear(x: Array, OH: int, OW: int) -> Array:
@@ -235,17 +246,17 @@ REFERENCES: dict[str, Callable[..., Any]] = {
     "fft_stage": fft_stage,
     "fill": lambda v, M, N: np.full((M, N), v),
     "gelu": gelu,
-    "gelu_erf": lambda x: x / 2 * (1 + erf(x * 0.7071067811865476)),
+    "gelu_erf": lambda x, literal: x / 2 * (1 + erf(x * literal(0.7071067811865476))),
     "gelu_f16": gelu,
     "gemm_f64": lambda alpha, beta, a, b, c: alpha * (a @ b) + beta * c,
     "gemv": lambda a, x: a @ x,
     "groupnorm": groupnorm,
     "haar": haar,
-    "layernorm": lambda x, g, b: normalised(x, (-1,)) * g + b,
+    "layernorm": layernorm,
     "log_softmax": log_softmax,
     "matmul": lambda a, b: a @ b,
     "matmul_bf16": lambda a, b: a @ b,
-    "matmul_bias_gelu": lambda a, b, bias: gelu(a @ b + bias),
+    "matmul_bias_gelu": lambda a, b, bias, literal: gelu(a @ b + bias, literal),
     "matmul_bias_relu": lambda a, b, bias: relu(a @ b + bias),
     "matmul_f16": lambda a, b: a @ b,
     "matmul_i8": lambda a, b, scale: to_i8((a @ b) * scale),
