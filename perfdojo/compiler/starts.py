@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from math import inf
 
-from perfdojo.compiler.analysis.ranges import interval
+from perfdojo.compiler.analysis.affine import Forms
+from perfdojo.compiler.analysis.ranges import dtype_range
 from perfdojo.compiler.dtypes import BOOL, DType
-from perfdojo.compiler.ir import Expr, Iter, Literal, Load, Node, Op, Program, Scope, Statement
-from perfdojo.compiler.walk import const_int, dtype_of, iterators, statements, substitute
+from perfdojo.compiler.ir import Buffer, Expr, Iter, Literal, Load, Node, Op, Program, Scope, Statement
+from perfdojo.compiler.walk import const_int, iterators, statements, substitute
 
 Place = Scope | Statement
 
@@ -27,11 +28,12 @@ def explicit_starts(program: Program) -> Program:
     if not found:
         return program
     names = _names(program)
+    buffers = {b.name: b for b in program.buffers}
     before: dict[tuple[type, str], list[Node]] = {}
     for scopes, statement in found:
         place, copied = start_place(scopes, statement)
         before.setdefault((type(place), place.name), []).append(
-            _start(program, scopes, copied, statement, names)
+            _start(buffers, scopes, copied, statement, names)
         )
     return replace(program, body=tuple(_insert(program.body, before)))
 
@@ -73,7 +75,7 @@ def neutral(op: str, dtype: DType) -> Literal:
 
 
 def _start(
-    program: Program,
+    buffers: Mapping[str, Buffer],
     scopes: tuple[Scope, ...],
     copied: tuple[Scope, ...],
     statement: Statement,
@@ -82,27 +84,28 @@ def _start(
     renamed = {s.name: _fresh(f"{s.name}_start", names) for s in copied}
     iters: dict[str, Expr] = {old: Iter(new) for old, new in renamed.items()}
     target = replace(statement.target, indices=tuple(substitute(i, iters) for i in statement.target.indices))
-    value = neutral(statement.op, program.buffer(target.buffer).dtype)
+    value = neutral(statement.op, buffers[target.buffer].dtype)
     guard = None
     if statement.guard is not None:
         extents = {renamed.get(s.name, s.name): const_int(s.extent) for s in scopes}
-        guard = _inside(program, target, extents)
+        guard = _inside(buffers, target, extents)
     name = _fresh(f"{statement.name}_start", names)
     node: Node = Statement(name, target, "=", value, guard, statement.span)
     for scope in reversed(copied):
         # A guard may be what kept concurrent iterations of the reduction apart; its start has none.
-        mark = scope.mark if scope.mark == "parallel" and statement.guard is None else ""
+        kept = scope.mark == "unroll" or (scope.mark in ("parallel", "vector") and statement.guard is None)
+        mark = scope.mark if kept else ""
         node = Scope(renamed[scope.name], scope.extent, (node,), mark, scope.span)
     return node
 
 
-def _inside(program: Program, target: Load, extents: Mapping[str, int]) -> Expr | None:
+def _inside(buffers: Mapping[str, Buffer], target: Load, extents: Mapping[str, int]) -> Expr | None:
     """Return the condition that the indices lie in the buffer, None when they always do."""
-    buffers = {b.name: b for b in program.buffers}
+    forms = Forms(extents, buffers)
     tests = []
     for index, size in zip(target.indices, buffers[target.buffer].shape, strict=True):
-        low, high = interval(index, extents, buffers)
-        dtype, extent = dtype_of(index, program), const_int(size)
+        (dtype, found, _), extent = forms.value(index), const_int(size)
+        low, high = found or dtype_range(dtype)
         if low < 0:
             tests.append(Op("ge", (index, Literal(0, dtype))))
         if high >= extent:

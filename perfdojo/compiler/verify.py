@@ -131,13 +131,9 @@ class _Report:
             message = f"{text}: {what}{where}"
             return self.error(message, access.load.span, self._bounds_hint(access, found.index, extent))
         where = self.at(found.iteration, index)
-        parts = ", ".join(
-            f"{self.source(e, access.scopes)} in {low} .. {high}" for e, (low, high) in found.unknown
-        )
-        message = (
-            f"{text}: index {found.index} of dimension {found.dimension} is possible, out of bounds"
-            f" ({elements}){where}: all that is known is {parts}"
-        )
+        known = "; ".join(self._known(e, found_range, access) for e, found_range in found.unknown)
+        what = f"the index of dimension {found.dimension} can be {found.index}, out of bounds ({elements})"
+        message = f"{text}: {what}{where}, as {known}"
         clamp = f"clamp it: min(max({self.source(index, access.scopes)}, 0), {extent - 1})"
         only = found.unknown[0][0]
         if isinstance(only, Load) and self._may_promise(only) and only == index:
@@ -145,6 +141,15 @@ class _Report:
                 message, access.load.span, f"promise values(0, {extent}) for '{only.buffer}', or {clamp}"
             )
         return self.error(message, access.load.span, clamp)
+
+    def _known(self, expr: Expr, found: tuple[int, int], access: Access) -> str:
+        """What is known of something that data decide, or that has no quasi-affine form."""
+        text = self.source(expr, access.scopes)
+        loads = [e for e in subexpressions(expr) if isinstance(e, Load)]
+        if isinstance(expr, Load) or not loads:
+            return f"{text} is known to lie in {found[0]} .. {found[1]} only"
+        names = ", ".join(f"'{b}'" for b in dict.fromkeys(load.buffer for load in loads))
+        return f"{text}, which reads {names}, is known to lie in {found[0]} .. {found[1]} only"
 
     def _may_promise(self, load: Load) -> bool:
         buffer = self.buffers[load.buffer]
@@ -195,8 +200,14 @@ class _Report:
     def _unwritten(self, read: Access, found: Uncovered) -> PerfDojoError:
         name = read.load.buffer
         element, where = self.known.element(name, found.element), self.at(found.iteration)
-        message = f"{self.access(read)}: {element} is read{where} before it is written"
+        can = "is" if self._is_certain(name, read) else "can be"
+        message = f"{self.access(read)}: {element} {can} read{where} before it is written"
         return self.error(message, read.load.span, self._write_hint(name, read))
+
+    def _is_certain(self, name: str, *reads: Access) -> bool:
+        """True when no data decide which elements of a buffer are written, nor whether the reads happen."""
+        writes = [a for a in self.known.by_buffer.get(name, ()) if a.writes]
+        return all(self.known.sets.is_certain(a) for a in (*writes, *reads))
 
     def _write_hint(self, name: str, read: Access | None) -> str:
         writes = [a for a in self.known.by_buffer.get(name, ()) if a.writes]
@@ -218,7 +229,8 @@ class _Report:
             except Undecided:
                 raise self.undecided(f"whether '{buffer.name}' is written completely", buffer.span) from None
             if found is not None:
-                message = f"{self.known.element(buffer.name, found.element)} is never written"
+                never = "is never" if self._is_certain(buffer.name) else "need not be"
+                message = f"{self.known.element(buffer.name, found.element)} {never} written"
                 raise self.error(message, buffer.span, self._output_hint(buffer.name))
 
     def _output_hint(self, name: str) -> str:

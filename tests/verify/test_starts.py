@@ -41,8 +41,9 @@ CASES = {
     ),
     "a guard that kept the target inside keeps the start inside": (
         "out c: i64[4]",
-        "n:9 k:2 c[{0} - 2] += 1 if {0} >= 2 and {0} < 6",
-        "n:9 c_start: c[{0} - 2] = 0 if {0} - 2 >= 0 and {0} - 2 < 4\n| k:2 c[{0} - 2] += 1 if {0} >= 2 and {0} < 6",
+        "n:9 k:2 c[{0} - 2] += 1 if {0} > 1 and {0} < 6",
+        "n:9 c_start: c[{0} - 2] = 0 if {0} - 2 >= 0 and {0} - 2 < 4\n"
+        "| k:2 c[{0} - 2] += 1 if {0} > 1 and {0} < 6",
     ),
     "any other guard is left out": (
         "out c: i64[4]",

@@ -54,7 +54,7 @@ def grow(key: Key, boxes: list[Box], scope: str, extent: int) -> tuple[Key, list
     strides = (*changed.strides[d], (coefficient, extent))
     grown, left = [], strides
     for i, box in enumerate(merged(boxes)):
-        reach, open_ = _fill(box[d], strides)
+        reach, open_ = fill(box[d], strides)
         if i and open_ != left:
             return None
         left = open_
@@ -70,7 +70,7 @@ def _without(key: Key, found: list[tuple[int, Affine, int]]) -> Key:
     return Key(tuple(linear), key.strides, key.conditions)
 
 
-def _fill(reach: Range, strides: tuple[tuple[int, int], ...]) -> tuple[Range, tuple[tuple[int, int], ...]]:
+def fill(reach: Range, strides: tuple[tuple[int, int], ...]) -> tuple[Range, tuple[tuple[int, int], ...]]:
     """Grow an interval by strides that leave no gap, smallest first; return the rest of them."""
     low, high = reach
     ordered = sorted(strides, key=lambda s: abs(s[0]))

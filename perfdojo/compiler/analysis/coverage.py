@@ -33,7 +33,7 @@ class Coverage:
     Args:
         position: number of the first statement of `nodes` in the text.
         outer: how many scopes are around `nodes`; only writes in the same iteration of these count.
-        only: the buffer to look at; None for every `tmp` and `out`.
+        only: the buffers to look at; None for every `tmp` and `out`.
     """
 
     def __init__(
@@ -42,14 +42,13 @@ class Coverage:
         nodes: Iterable[Node],
         position: int = 0,
         outer: int = 0,
-        only: str | None = None,
+        only: Iterable[str] | None = None,
     ) -> None:
-        self.model, self.nodes, self.outer, self.only = model, nodes, outer, only
+        self.model, self.nodes, self.outer = model, nodes, outer
         self.position = position
         self.frames: list[Written] = [{}]
-        self.watched = (
-            {only} if only else {b.name for b in model.buffers.values() if b.role in ("tmp", "out")}
-        )
+        written = (b.name for b in model.buffers.values() if b.role in ("tmp", "out"))
+        self.watched = set(written if only is None else only)
         self.stored = {name: model.stored(name) for name in self.watched}
 
     def uncovered(self) -> Iterator[tuple[Access, Uncovered]]:

@@ -7,7 +7,7 @@ questions are answered for the program with explicit starts; scopes and statemen
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal as OneOf
 
@@ -17,8 +17,8 @@ from perfdojo.compiler.analysis.coverage import Coverage
 from perfdojo.compiler.analysis.ranges import Range
 from perfdojo.compiler.ir import Program
 
-_MANY = 2000
-"""Pairs of accesses above which a temporary buffer is first asked whether it is private."""
+_MANY = 50
+"""Accesses to a temporary buffer above which it is asked whether it is private before pairs are compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +72,16 @@ def conflict(program: Program | Model, scope: str, reductions: bool = False) -> 
         Undecided: the sets are too complicated.
     """
     known = model(program)
-    for name, accesses in _shared(known, scope).items():
-        found = _conflict(known, scope, name, accesses, reductions)
-        if found is not None:
+    depth = depth_of(known, scope)
+    shared = {n: g for n, g in _written(known, scope).items() if not all_apart(known, g, depth)}
+    if reductions:
+        shared = {n: g for n, g in shared.items() if not _one_reduction(g)}
+    private = _private(known, scope, (n for n, g in shared.items() if _is_repeated(known, g, depth)))
+    for name, accesses in shared.items():
+        if name in private:
+            continue
+        found = next(_conflicts(known, accesses, depth, reductions), None)
+        if found is not None and not _private(known, scope, (name,)):
             return found
     return None
 
@@ -86,13 +93,14 @@ def private_buffers(program: Program | Model, scope: str) -> frozenset[str]:
     in an iteration before the same iteration reads it.
     """
     known = model(program).fresh()
-    return frozenset(
-        name
-        for name, accesses in _shared(known, scope).items()
-        if known.buffers[name].role == "tmp"
-        and _is_shared(known, scope, accesses)
-        and is_private(known, scope, name)
+    depth = depth_of(known, scope)
+    shared = (
+        n
+        for n, g in _written(known, scope).items()
+        if not all_apart(known, g, depth)
+        and (_is_repeated(known, g, depth) or next(_conflicts(known, g, depth, False), None) is not None)
     )
+    return frozenset(_private(known, scope, shared))
 
 
 def carried_reductions(program: Program | Model, scope: str) -> tuple[str, ...]:
@@ -125,21 +133,10 @@ def dependences(program: Program | Model) -> list[Dependence]:
     return _unique(found)
 
 
-def is_private(program: Program | Model, scope: str, buffer: str) -> bool:
-    """True when a tmp is accessed only inside a scope, and written in each iteration before it is read."""
-    known = model(program)
-    first, last = known.extent_in_text[scope]
-    every = known.by_buffer[buffer]
-    if known.buffers[buffer].role != "tmp" or every[0].position < first or every[-1].position > last:
-        return False
-    walk = Coverage(known, known.scopes[scope].body, first, depth_of(known, scope) + 1, buffer)
-    return next(walk.uncovered(), None) is None
-
-
 # ---------------------------------------------------------------- conflicts
 
 
-def _shared(known: Model, scope: str) -> dict[str, list[Access]]:
+def _written(known: Model, scope: str) -> dict[str, list[Access]]:
     """Accesses inside a scope by buffer, of buffers that are written there."""
     found: dict[str, list[Access]] = {}
     for access in known.within(scope):
@@ -147,35 +144,33 @@ def _shared(known: Model, scope: str) -> dict[str, list[Access]]:
     return {name: group for name, group in found.items() if any(a.writes for a in group)}
 
 
-def _conflict(
-    known: Model, scope: str, name: str, accesses: list[Access], reductions: bool
-) -> Conflict | None:
-    is_tmp = known.buffers[name].role == "tmp"
-    if all_apart(known, accesses, depth_of(known, scope)):
-        return None
-    depth = depth_of(known, scope)
-    is_quick = len(accesses) ** 2 > _MANY or any(surely_repeated(known, a, depth) for a in accesses)
-    if is_tmp and is_quick and is_private(known, scope, name):
-        return None
-    found = next(_conflicts(known, scope, accesses, reductions), None)
-    if found is None or (is_tmp and not is_quick and is_private(known, scope, name)):
-        return None
+def _private(known: Model, scope: str, buffers: Iterable[str]) -> set[str]:
+    """Those accessed only inside a scope, and written in each of its iterations before they are read."""
+    first, last = known.extent_in_text[scope]
+    found = {
+        name
+        for name in buffers
+        if known.buffers[name].role == "tmp"
+        and first <= known.by_buffer[name][0].position <= known.by_buffer[name][-1].position <= last
+    }
+    if found:
+        walk = Coverage(known, known.scopes[scope].body, first, depth_of(known, scope) + 1, found)
+        for access, _ in walk.uncovered():
+            found.discard(access.load.buffer)
+            walk.watched.discard(access.load.buffer)
     return found
 
 
-def _is_shared(known: Model, scope: str, accesses: list[Access]) -> bool:
-    """True when several iterations of a scope touch one element."""
-    depth = depth_of(known, scope)
-    if any(surely_repeated(known, a, depth) for a in accesses):
-        return True
-    return next(_conflicts(known, scope, accesses, False), None) is not None
+def _is_repeated(known: Model, accesses: Sequence[Access], depth: int) -> bool:
+    return len(accesses) > _MANY or any(surely_repeated(known, a, depth) for a in accesses)
 
 
-def _conflicts(known: Model, scope: str, accesses: list[Access], reductions: bool) -> Iterator[Conflict]:
-    depth = depth_of(known, scope)
-    if all_apart(known, accesses, depth):
-        return
-    for a, b in _pairs(accesses):
+def _one_reduction(accesses: Sequence[Access]) -> bool:
+    return len({(a.kind, a.statement.op) for a in accesses}) == 1 and accesses[0].kind == "reduce"
+
+
+def _conflicts(known: Model, accesses: Sequence[Access], depth: int, reductions: bool) -> Iterator[Conflict]:
+    for a, b in _pairs(_distinct(accesses)):
         if reductions and a.kind == b.kind == "reduce" and a.statement.op == b.statement.op:
             continue
         if apart(known, a, b, depth):
@@ -183,6 +178,21 @@ def _conflicts(known: Model, scope: str, accesses: list[Access], reductions: boo
         found = meet(known, a, b, depth)
         if found is not None:
             yield found
+
+
+def _distinct(accesses: Sequence[Access]) -> list[Access]:
+    """Leave out accesses that touch what another one touches, in the same way."""
+    found = {
+        (
+            a.indices,
+            a.writes,
+            a.kind == "reduce" and a.statement.op,
+            a.conditions,
+            tuple(s.name for s in a.scopes),
+        ): a
+        for a in reversed(accesses)
+    }
+    return list(reversed(found.values()))
 
 
 def _pairs(accesses: Sequence[Access]) -> Iterator[tuple[Access, Access]]:

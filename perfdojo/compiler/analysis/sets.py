@@ -83,6 +83,12 @@ class Sets:
             self._by_data[key] = bool(formula.unknown)
         return self._possible[key]
 
+    def touched(self, access: Access, depth: int) -> isl.Map:
+        """Return iteration of the outermost `depth` scopes -> elements (all dimensions) it may touch."""
+        found = self.possible(access, whole=True)
+        inner = len(access.scopes) - depth
+        return found.project_out(isl.dim_type.in_, depth, inner) if inner else found
+
     def is_certain(self, access: Access) -> bool:
         """True when the iteration alone decides whether an access happens, and what it touches."""
         self.possible(access)
