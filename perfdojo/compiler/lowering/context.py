@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from perfdojo.compiler.analysis.affine import Affine, Forms
 from perfdojo.compiler.dtypes import BOOL, I64, DType
@@ -15,6 +16,9 @@ from perfdojo.compiler.lowering.target import FpLevel, Target, at_least
 from perfdojo.compiler.ops import OPS
 from perfdojo.compiler.walk import const_int, scopes
 
+if TYPE_CHECKING:
+    from perfdojo.compiler.lowering.accumulators import Accumulators
+
 
 class NotVectorisableError(Exception):
     """Says why a scope stays scalar; caught inside lowering."""
@@ -22,10 +26,11 @@ class NotVectorisableError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One vector of iterations: the iteration in lane 0, and the lanes that exist (None: all)."""
+    """One vector of iterations: the iteration in lane 0, the lanes that exist (None: all), a running number."""
 
     base: Linear
     mask: Value | None = None
+    number: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +43,7 @@ class Frame:
         lanes: lanes of a vector.
         parts: the vectors of that scope that each statement is written for.
         parallel: inside a scope that is spread over threads.
+        accumulators: where sums over lanes go.
     """
 
     env: Mapping[str, Linear]
@@ -45,6 +51,7 @@ class Frame:
     lanes: int = 1
     parts: tuple[Part, ...] = ()
     parallel: bool = False
+    accumulators: Accumulators | None = None
 
 
 @dataclass(slots=True)
@@ -76,9 +83,12 @@ class Context:
 
     def fresh(self, base: str) -> str:
         """Return a variable name that was not used before: `base`, `base_1`, `base_2`, ..."""
-        number = self.used.get(base, 0)
-        self.used[base] = number + 1
-        return f"{base}_{number}"
+        while True:
+            number = self.used.get(base, 0)
+            self.used[base] = number + 1
+            name = f"{base}_{number}"
+            if name not in self.forms.extents:
+                return name
 
     def affine(self, expr: Expr) -> Affine | None:
         """Return the linear form of an integer expression, None for floats and bools."""

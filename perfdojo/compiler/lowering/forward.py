@@ -12,8 +12,10 @@ from dataclasses import dataclass, replace
 from perfdojo.compiler.lowering.arena import Linear, children
 from perfdojo.compiler.lowering.context import Context
 from perfdojo.compiler.lowering.hoist import base_name, worth
-from perfdojo.compiler.lowering.lir import Const, For, If, Let, Load, Set, Stmt, Store, Value, Var
+from perfdojo.compiler.lowering.lir import Call, Const, For, If, Let, Load, Set, Stmt, Store, Value, Var
 from perfdojo.compiler.lowering.walk import Body, Facts, lazy_from, names_of, values, with_values
+from perfdojo.compiler.ops import REDUCTIONS
+from perfdojo.compiler.starts import neutral
 
 Key = tuple[str, int, int, int]
 
@@ -218,6 +220,7 @@ class _Block:
         lazy = lazy_from(value)
         parts = {id(c): self._rewrite(c, certain and n < lazy, False) for n, c in enumerate(children(value))}
         made = self.arena.rebuild(value, lambda v: None if v is value else parts.get(id(v)), {})
+        made = _without_neutral(made)
         known = self._known(made)
         if known is not None:
             self._done[id(value)] = known
@@ -242,6 +245,23 @@ class _Block:
             if entry is not None:
                 return entry[1]
         return None
+
+
+def _without_neutral(value: Value) -> Value:
+    """Return `reduce(v)` for `start + reduce(v)` where the start is the neutral element, as it mostly is.
+
+    Sums over lanes exist only where 0 + -0 may be either zero.
+    """
+    if not isinstance(value, Call) or value.op not in _NEUTRAL or value.type.lanes > 1:
+        return value
+    first, second = value.args
+    if not (isinstance(first, Const) and isinstance(second, Call) and second.op == f"reduce_{value.op}"):
+        return value
+    start = neutral(_NEUTRAL[value.op], value.type.dtype).value
+    return second if first.value == start else value
+
+
+_NEUTRAL = {op: sign for sign, op in REDUCTIONS.items()}
 
 
 def _used_twice(body: Body) -> set[int]:

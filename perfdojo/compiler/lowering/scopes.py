@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from perfdojo.compiler.ir import Node, Scope, Statement
+from perfdojo.compiler.lowering.accumulators import Accumulators
 from perfdojo.compiler.lowering.arena import Linear
-from perfdojo.compiler.lowering.context import Context, Frame
+from perfdojo.compiler.lowering.context import Context, Frame, NotVectorisableError
 from perfdojo.compiler.lowering.expressions import Expressions
+from perfdojo.compiler.lowering.lanes import Sums, lane_counts, sums
 from perfdojo.compiler.lowering.lir import INDEX, Comment, For, Stmt
 from perfdojo.compiler.lowering.statements import statement
+from perfdojo.compiler.lowering.vectors import VectorScope, partial_width, scopes_in
 from perfdojo.compiler.text.render import expression
 from perfdojo.compiler.walk import const_int
 
@@ -24,6 +27,11 @@ class Scopes:
         self.context, self.arena = context, context.arena
         self.expressions = Expressions(context)
         self._told: set[str] = set()
+        self._sums: dict[str, Sums] = {}
+        self._homes: dict[str, list[Scope]] = {}
+        self._open: dict[str, Accumulators] = {}
+        if context.target.vector_bits:
+            self._find_sums(context.program.body, ())
 
     def nodes(
         self, nodes: tuple[Node, ...], around: tuple[Scope, ...], frame: Frame, copies: int
@@ -44,7 +52,30 @@ class Scopes:
             guard = "" if s.guard is None else f" if {expression(s.guard)}"
             out.append(Comment(f"{expression(s.target)} {s.op} {expression(s.value)}{guard}"))
 
+    def _find_sums(self, nodes: tuple[Node, ...], around: tuple[Scope, ...]) -> None:
+        for n in nodes:
+            if isinstance(n, Scope) and n.mark == "vector":
+                found = self._sums[n.name] = sums(n, around, self.context)
+                if found.home:
+                    self._homes.setdefault(found.home, []).append(n)
+            elif isinstance(n, Scope):
+                self._find_sums(n.body, (*around, n))
+
     def _scope(self, scope: Scope, around: tuple[Scope, ...], frame: Frame, copies: int) -> list[Stmt]:
+        """Return the code of a scope, with the sums over lanes that end behind it."""
+        homes = self._homes.get(scope.name, []) if not frame.vector else []
+        for vector in homes:
+            counts = lane_counts(vector, self.context)
+            width = partial_width(vector, counts[0], scope, self._sums[vector.name]) if counts else 1
+            inside = {s.name for s in (scope, *scopes_in(scope.body))}
+            self._open[vector.name] = Accumulators(self.expressions, width, inside)
+        code = self._runs(scope, around, frame, copies)
+        for vector in homes:
+            accumulators = self._open.pop(vector.name)
+            code = [*accumulators.opened(), *code, *accumulators.closed()]
+        return code
+
+    def _runs(self, scope: Scope, around: tuple[Scope, ...], frame: Frame, copies: int) -> list[Stmt]:
         extent = const_int(scope.extent)
         inner = (*around, scope)
         if extent == 1:
@@ -53,7 +84,37 @@ class Scopes:
             return self._written_out(scope, inner, frame, copies * extent)
         if scope.mark == "unroll":
             self.context.notes.append(f"scope {scope.name}: not unrolled, over {MAX_COPIES} copies")
+        if scope.mark == "vector" and not frame.vector and self.context.target.vector_bits:
+            code = self._vector(scope, inner, frame, copies)
+            if code is not None:
+                return code
         return [self._loop(scope, inner, frame, 0, extent, copies)]
+
+    def _vector(self, scope: Scope, inner: tuple[Scope, ...], frame: Frame, copies: int) -> list[Stmt] | None:
+        """Return the code of a scope in lanes; None, with a note, when it has to stay scalar."""
+        place = VectorScope(
+            scope,
+            frame,
+            self.expressions,
+            lambda nodes, f: self.nodes(nodes, inner, f, copies),
+            self._sums[scope.name],
+            self._open.get(scope.name),
+            copies,
+        )
+        reason = ""
+        told = set(self._told)
+        for lanes in lane_counts(scope, self.context):
+            try:
+                code = place.code(lanes)
+            except NotVectorisableError as why:
+                reason = reason or str(why)
+                self._told = set(told)
+                continue
+            self.context.lanes[scope.name] = lanes
+            return code
+        reason = reason or f"{const_int(scope.extent)} iterations do not fill a vector"
+        self.context.notes.append(f"scope {scope.name}: not vectorised, {reason}")
+        return None
 
     def _written_out(self, scope: Scope, inner: tuple[Scope, ...], frame: Frame, copies: int) -> list[Stmt]:
         out: list[Stmt] = []

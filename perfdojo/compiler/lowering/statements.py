@@ -55,12 +55,12 @@ def _lanes(s: Statement, frame: Frame, expressions: Expressions, out: list[Stmt]
     if condition is not None and condition.type.lanes > 1:
         mask = expressions.both(mask, condition)
         condition = None
-    made = _store(s, frame, expressions, mask)
+    made = _write(s, frame, expressions, mask)
     out.append(made if condition is None else If(condition, (made,)))
 
 
-def _store(s: Statement, frame: Frame, expressions: Expressions, mask: Value | None) -> Store:
-    """Return the store of a statement in the lanes of `mask`."""
+def _write(s: Statement, frame: Frame, expressions: Expressions, mask: Value | None) -> Stmt:
+    """Return the store of a statement in the lanes of `mask`, or what adds to a sum over lanes."""
     arena, buffer, lanes = expressions.arena, s.target.buffer, frame.lanes
     where = expressions.address(s.target, frame, mask)
     dtype = expressions.context.buffers[buffer].dtype
@@ -91,10 +91,17 @@ def _store(s: Statement, frame: Frame, expressions: Expressions, mask: Value | N
     return Store(buffer, at, arena.call("select", (mask, value, old), value.type))
 
 
-def _uniform(s: Statement, frame: Frame, expressions: Expressions, mask: Value | None) -> Store:
-    """Return the store of a statement that writes the same element in all lanes, which must then agree."""
+def _uniform(s: Statement, frame: Frame, expressions: Expressions, mask: Value | None) -> Stmt:
+    """Return the code of a statement on the same element in all lanes: a sum, or a value on which they agree."""
     arena, buffer = expressions.arena, s.target.buffer
     value = expressions.value(s.value, frame, mask)
-    if s.op != "=" or value.type.lanes > 1 or mask is not frame.parts[0].mask:
+    part = frame.parts[0]
+    if s.op != "=" and frame.accumulators is not None:
+        lanes = expressions.spread(
+            expressions.cast(value, expressions.context.buffers[buffer].dtype), frame.lanes
+        )
+        where = expressions.address(s.target, frame, mask)
+        return frame.accumulators.add(s, where, lanes, mask, part.number)
+    if s.op != "=" or value.type.lanes > 1 or mask is not part.mask:
         raise NotVectorisableError(f"all lanes of {s.name} write the same element of {buffer}")
     return Store(buffer, arena.offset(expressions.address(s.target, frame, mask)), value)

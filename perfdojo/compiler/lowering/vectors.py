@@ -1,0 +1,148 @@
+"""A scope in lanes: full vectors in a loop or written out, then what is left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from math import prod
+
+from perfdojo.compiler.dtypes import BOOL
+from perfdojo.compiler.ir import Node, Op, Scope
+from perfdojo.compiler.lowering.accumulators import Accumulators
+from perfdojo.compiler.lowering.arena import Linear, plus
+from perfdojo.compiler.lowering.context import Frame, NotVectorisableError, Part
+from perfdojo.compiler.lowering.expressions import Expressions
+from perfdojo.compiler.lowering.lanes import MIN_LANES, Sums, inner_statements
+from perfdojo.compiler.lowering.lir import INDEX, For, Stmt, Value
+from perfdojo.compiler.walk import const_int, subexpressions
+
+MAX_WRITTEN_OUT = 8
+"""Vectors of a scope that are written out one after the other instead of in a loop."""
+
+MAX_STATEMENTS = 96
+"""Copies of statements that writing out vectors may lead to."""
+
+MAX_PARTIAL = 4
+"""Partial results of one sum: an addition takes about as many cycles as this times its throughput."""
+
+LONG = frozenset(("exp", "log", "tanh", "erf", "sin", "cos", "sigmoid", "pow"))
+"""Operations of many instructions: two vectors of them fill the registers."""
+
+Nodes = Callable[[tuple[Node, ...], Frame], list[Stmt]]
+
+
+@dataclass(frozen=True, slots=True)
+class VectorScope:
+    """One vector scope at one place of the program.
+
+    `nodes` writes the body of the scope in a frame; `copies` counts how often @unroll repeats this place.
+    """
+
+    scope: Scope
+    frame: Frame
+    expressions: Expressions
+    nodes: Nodes
+    sums: Sums
+    accumulators: Accumulators | None
+    copies: int
+
+    def code(self, lanes: int) -> list[Stmt]:
+        """Return the code of the scope with `lanes` lanes.
+
+        Raises:
+            NotVectorisableError: something in the scope cannot be done in so many lanes.
+        """
+        if self.sums.why_not:
+            raise NotVectorisableError(self.sums.why_not)
+        extent = const_int(self.scope.extent)
+        full, rest = divmod(extent, lanes)
+        width = self.accumulators.width if self.accumulators else 1
+        looped = 0
+        out: list[Stmt] = []
+        if full > MAX_WRITTEN_OUT or full * self._statements() > MAX_STATEMENTS:
+            looped = full // width * width
+            out.append(self._loop(lanes, width, looped * lanes))
+        masked = rest > 0 and self.expressions.target.masked_memory
+        parts = [Part(Linear(k * lanes), None, k) for k in range(looped, full)]
+        if masked:
+            parts.append(Part(Linear(full * lanes), self._first(rest, lanes), full))
+        out += self._parts(lanes, parts)
+        return out if masked else [*out, *self._rest(full * lanes, lanes // 2)]
+
+    def _statements(self) -> int:
+        written = [s for s in scopes_in(self.scope.body) if s.mark == "unroll"]
+        count = sum(1 for _ in inner_statements(self.scope.body))
+        return count * prod(const_int(s.extent) for s in written) * self.copies
+
+    def _first(self, count: int, lanes: int) -> Value:
+        self.expressions.need("first", BOOL, lanes)
+        arena = self.expressions.arena
+        return arena.call("first", (arena.const(count, INDEX),), arena.type(BOOL, lanes))
+
+    def _loop(self, lanes: int, width: int, stop: int) -> For:
+        arena, step = self.expressions.arena, width * lanes
+        var = arena.var(self.scope.name, INDEX, (0, stop - step))
+        base = arena.atom(var)
+        parts = [Part(plus(base, Linear(k * lanes)), None, k) for k in range(width)]
+        body = self._parts(lanes, parts)
+        return For(var, arena.const(0, INDEX), arena.const(stop, INDEX), step, tuple(body))
+
+    def _parts(self, lanes: int, parts: list[Part]) -> list[Stmt]:
+        if not parts:
+            return []
+        frame = replace(
+            self.frame,
+            vector=self.scope.name,
+            lanes=lanes,
+            parts=tuple(parts),
+            accumulators=self.accumulators,
+        )
+        return self.nodes(self.scope.body, frame)
+
+    def _rest(self, start: int, lanes: int) -> list[Stmt]:
+        """Return the code of the last iterations: narrower vectors while they are full, then one by one."""
+        out: list[Stmt] = []
+        extent = const_int(self.scope.extent)
+        while lanes >= MIN_LANES and extent - start > 0:
+            if extent - start >= lanes:
+                try:
+                    out += self._parts(lanes, [Part(Linear(start))])
+                    start += lanes
+                except NotVectorisableError:
+                    break
+            lanes //= 2
+        if start < extent:
+            out += self._one_by_one(start)
+        return out
+
+    def _one_by_one(self, start: int) -> list[Stmt]:
+        arena, extent = self.expressions.arena, const_int(self.scope.extent)
+        if start == extent - 1:
+            env = {**self.frame.env, self.scope.name: Linear(start)}
+            return self.nodes(self.scope.body, replace(self.frame, env=env))
+        var = arena.var(self.expressions.context.fresh(self.scope.name), INDEX, (start, extent - 1))
+        env = {**self.frame.env, self.scope.name: arena.atom(var)}
+        body = self.nodes(self.scope.body, replace(self.frame, env=env))
+        return [For(var, arena.const(start, INDEX), arena.const(extent, INDEX), 1, tuple(body))]
+
+
+def partial_width(scope: Scope, lanes: int, home: Scope, sums: Sums) -> int:
+    """Return over how many vectors each sum of a vector scope is spread."""
+    inside = (home, *scopes_in(home.body))
+    elements = len(sums.statements) * prod(const_int(s.extent) for s in inside if s.mark == "unroll")
+    long = any(
+        isinstance(e, Op) and e.op in LONG
+        for s in inner_statements(scope.body)
+        for e in subexpressions(s.value)
+    )
+    vectors = const_int(scope.extent) // lanes
+    return max(1, min(2 if long else MAX_PARTIAL, vectors, 8 // elements))
+
+
+def scopes_in(nodes: tuple[Node, ...]) -> list[Scope]:
+    """Return the scopes in sibling nodes, outer before inner."""
+    found = []
+    for n in nodes:
+        if isinstance(n, Scope):
+            found += [n, *scopes_in(n.body)]
+    return found
