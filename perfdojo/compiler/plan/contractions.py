@@ -38,6 +38,8 @@ def _tile(program: Program, c: Contraction, target: Target) -> Program:
         target.masked_memory,
         repeatable(find(program, c.columns)),
     )
+    for scope in c.outer:
+        program = mark(program, scope, "")
     rest = c.columns
     for n, part in enumerate(parts):
         here = rest

@@ -41,6 +41,11 @@ class Linear:
         return Linear(tuple((s, c) for s, c in found.items() if c), self.const + times * other.const)
 
 
+def iteration(scope: str, step: int = 1, start: int = 0) -> Linear:
+    """Return the form `step` * iterator of `scope` + `start`."""
+    return Linear(((scope, step),), start)
+
+
 def linear(expr: Expr) -> Linear | None:
     """Return the linear form of an i64 expression, None when it is not one."""
     if isinstance(expr, Iter):
@@ -81,19 +86,28 @@ def expression(form: Linear) -> Expr:
     return Op("add" if form.const > 0 else "sub", (result, Literal(abs(form.const), I64)))
 
 
-def tidy(expr: Expr, changed: frozenset[str]) -> Expr:
-    """Respell the linear parts of `expr` in which an iterator of `changed` occurs."""
+def shifted(expr: Expr, values: Mapping[str, Linear]) -> Expr:
+    """Replace iterators by linear forms; the linear parts in which one occurs are spelled anew."""
     if isinstance(expr, Literal):
         return expr
     form = linear(expr)
     if form is not None:
-        return expression(form) if any(s in changed for s, _ in form.terms) or not form.terms else expr
+        if not any(s in values for s, _ in form.terms):
+            return expr
+        out = Linear((), form.const)
+        for scope, c in form.terms:
+            out = out.plus(values[scope] if scope in values else iteration(scope), c)
+        return expression(out)
     if isinstance(expr, Op):
-        args = tuple(tidy(a, changed) for a in expr.args)
-        return expr if args == expr.args else replace(expr, args=args)
+        args = tuple([shifted(a, values) for a in expr.args])
+        return expr if _same(args, expr.args) else Op(expr.op, args, expr.span)
     if isinstance(expr, Load):
-        indices = tuple(tidy(a, changed) for a in expr.indices)
-        return expr if indices == expr.indices else replace(expr, indices=indices)
+        indices = tuple([shifted(a, values) for a in expr.indices])
+        return expr if _same(indices, expr.indices) else Load(expr.buffer, indices, expr.span)
     if isinstance(expr, Cast):
-        return replace(expr, arg=tidy(expr.arg, changed))
+        return replace(expr, arg=shifted(expr.arg, values))
     return expr
+
+
+def _same(a: tuple[Expr, ...], b: tuple[Expr, ...]) -> bool:
+    return all(x is y for x, y in zip(a, b, strict=True))

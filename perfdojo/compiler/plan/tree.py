@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from perfdojo.compiler.ir import Expr, Iter, Load, Node, Program, Scope, Statement
-from perfdojo.compiler.plan.linear import tidy
-from perfdojo.compiler.walk import const_int, iterators, map_statement, substitute
+from perfdojo.compiler.plan.linear import Linear, iteration, shifted
+from perfdojo.compiler.walk import const_int, map_statement
 
 Body = tuple[Node, ...]
 
@@ -103,35 +103,24 @@ def fresh(name: str, taken: set[str]) -> str:
     return free
 
 
-def shift(body: Body, values: Mapping[str, Expr]) -> Body:
-    """Replace iterators by expressions in all statements of `body`; linear indices are respelled."""
-    given = dict(values)
-    changed = frozenset(name for v in values.values() for name in iterators(v))
-
-    def one(e: Expr) -> Expr:
-        new = substitute(e, given)
-        return e if new is e else tidy(new, changed)
-
-    return _shifted(body, one)
-
-
-def _shifted(body: Body, one: Callable[[Expr], Expr]) -> Body:
+def shift(body: Body, values: Mapping[str, Linear]) -> Body:
+    """Replace iterators by linear forms in all statements of `body`."""
     out: list[Node] = []
     for n in body:
         if isinstance(n, Scope):
-            out.append(with_body(n, _shifted(n.body, one)))
+            out.append(with_body(n, shift(n.body, values)))
             continue
-        target = one(n.target)
+        target = shifted(n.target, values)
         assert isinstance(target, Load)
-        guard = None if n.guard is None else one(n.guard)
-        out.append(Statement(n.name, target, n.op, one(n.value), guard, n.span))
+        guard = None if n.guard is None else shifted(n.guard, values)
+        out.append(Statement(n.name, target, n.op, shifted(n.value, values), guard, n.span))
     return tuple(out)
 
 
 def rename(program: Program, scope: str, name: str) -> Program:
     """Return the program with a scope called `name` instead."""
     return rebuild(
-        program, scope, lambda s: (replace(s, name=name, body=shift(s.body, {scope: Iter(name)})),)
+        program, scope, lambda s: (replace(s, name=name, body=shift(s.body, {scope: iteration(name)})),)
     )
 
 

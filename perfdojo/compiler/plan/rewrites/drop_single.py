@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from perfdojo.compiler.dtypes import I64
-from perfdojo.compiler.ir import Literal, Node, Program, Scope
+from perfdojo.compiler.ir import Node, Program, Scope
+from perfdojo.compiler.plan.linear import Linear
 from perfdojo.compiler.plan.tree import Body, shift
 from perfdojo.compiler.walk import const_int
 
@@ -26,7 +26,7 @@ def _dropped(body: Body) -> Body:
             continue
         inner = _dropped(node.body)
         if const_int(node.extent) == 1:
-            out.extend(shift(inner, {node.name: Literal(0, I64)}))
+            out.extend(shift(inner, {node.name: Linear()}))
         else:
             out.append(replace(node, body=inner))
     return tuple(out)

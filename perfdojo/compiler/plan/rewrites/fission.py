@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from perfdojo.compiler.ir import Iter, Node, Program, Scope
+from perfdojo.compiler.ir import Node, Program, Scope
+from perfdojo.compiler.plan.linear import iteration
 from perfdojo.compiler.plan.tree import fresh, rebuild, shift, taken_names
 
 
@@ -33,7 +34,7 @@ def fission(program: Program, scope: str, cuts: Sequence[int]) -> tuple[Program,
             name = s.name if start == 0 else fresh(s.name, taken)
             body = s.body[start:stop]
             names.append(name)
-            out.append(replace(s, name=name, body=shift(body, {scope: Iter(name)}) if start else body))
+            out.append(replace(s, name=name, body=shift(body, {scope: iteration(name)}) if start else body))
         return out
 
     return rebuild(program, scope, parts), tuple(names)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from perfdojo.compiler.ir import Iter, Node, Program, Scope
+from perfdojo.compiler.ir import Node, Program, Scope
+from perfdojo.compiler.plan.linear import iteration
 from perfdojo.compiler.plan.tree import Body, edit_body, path, shift
 
 
@@ -29,7 +30,7 @@ def join(program: Program, first: str) -> Program:
             raise ValueError(f"join: no scope of the same extent follows {first}")
         mark = a.mark if a.mark == b.mark else ""
         yield from body[:position]
-        yield replace(a, mark=mark, body=(*a.body, *shift(b.body, {b.name: Iter(first)})))
+        yield replace(a, mark=mark, body=(*a.body, *shift(b.body, {b.name: iteration(first)})))
         yield from body[position + 2 :]
 
     return edit_body(program, parent, fused)

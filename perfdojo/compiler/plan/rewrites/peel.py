@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from perfdojo.compiler.dtypes import I64
-from perfdojo.compiler.ir import Expr, Iter, Literal, Node, Op, Program, Scope
+from perfdojo.compiler.ir import Literal, Node, Program, Scope
+from perfdojo.compiler.plan.linear import iteration
 from perfdojo.compiler.plan.tree import copy_named, find, fresh, rebuild, shift, taken_names
 from perfdojo.compiler.walk import const_int
 
@@ -35,7 +36,7 @@ def peel(program: Program, scope: str, at: int, again: int = 0) -> tuple[Program
     start = at - again
     taken = taken_names(program)
     tail = fresh(f"{scope}_t", taken)
-    index: Expr = Op("add", (Iter(tail), Literal(start, I64)))
+    index = iteration(tail, 1, start)
 
     def two(s: Scope) -> tuple[Node, ...]:
         body = copy_named(shift(s.body, {scope: index}), "_t", taken)

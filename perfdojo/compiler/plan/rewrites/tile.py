@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from perfdojo.compiler.dtypes import I64
-from perfdojo.compiler.ir import Expr, Iter, Literal, Op, Program, Scope
+from perfdojo.compiler.ir import Literal, Program, Scope
+from perfdojo.compiler.plan.linear import iteration
 from perfdojo.compiler.plan.tree import find, fresh, rebuild, shift, taken_names
 from perfdojo.compiler.walk import const_int
 
@@ -24,7 +25,7 @@ def tile(program: Program, scope: str, factor: int) -> tuple[Program, str, str]:
         raise ValueError(f"tile: {factor} does not divide the extent {extent} of scope {scope}")
     taken = taken_names(program)
     outer, inner = fresh(f"{scope}_o", taken), fresh(f"{scope}_i", taken)
-    index: Expr = Op("add", (Op("mul", (Iter(outer), Literal(factor, I64))), Iter(inner)))
+    index = iteration(outer, factor).plus(iteration(inner))
 
     def two(s: Scope) -> tuple[Scope]:
         block = Scope(inner, Literal(factor, I64), shift(s.body, {scope: index}))

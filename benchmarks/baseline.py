@@ -1,0 +1,187 @@
+"""Our code without a schedule against plain C of the same kernels, both on the same buffers, in one run.
+
+    python -m benchmarks.baseline [--target avx2] [--rounds 9] [--slot 0.03] [NAME ...]
+
+Plain C is `benchmarks/naive.py` built with gcc -O3 -march=native -ffast-math. Both are called in turn, in
+reversed order every second round, for `slot` seconds each; shown are the medians over the rounds.
+The results of both are compared with a float64 reference.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import math
+import os
+import platform
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.naive import FLAGS, naive_source
+from benchmarks.reference import worst_error
+from benchmarks.suite import Benchmark, benchmarks
+from perfdojo.backends import emit, get_target, target_names
+from perfdojo.compiler.bind import bind
+from perfdojo.compiler.ir import Program
+from perfdojo.compiler.text.parse import parse
+from perfdojo.compiler.verify import verify
+from perfdojo.toolchains.builds import Artifact, BuildRequest, build_files
+from perfdojo.toolchains.harness import Host, call_file
+from perfdojo.toolchains.host import build, find_host
+from perfdojo.toolchains.locks import alone
+from perfdojo.toolchains.results import Failure
+from perfdojo.toolchains.roofline import limit_of
+from perfdojo.toolchains.statistics import median
+
+KERNELS = Path(__file__).parents[1] / "perfdojo" / "kernels"
+LEAST_MEAN, LEAST_EACH = 1.3, 0.9
+"""The bars: geometric mean of the speed-ups, and the smallest one."""
+
+TIMER = """#include <time.h>
+double seconds(int (*kernel)(void **), void **arguments, long calls) {
+  struct timespec a, b;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &a);
+  for (long i = 0; i < calls; i++) kernel(arguments);
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &b);
+  return (b.tv_sec - a.tv_sec) + 1e-9 * (b.tv_nsec - a.tv_nsec);
+}
+"""
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Call = Callable[[int], float]
+"""Calls a kernel so often and returns the seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Seconds of one call of the plain C code and of ours, medians; share of the machine's limit, if known."""
+
+    name: str
+    plain_s: float
+    ours_s: float
+    limit_s: float | None
+    bound: str
+    error: float
+
+    @property
+    def ratio(self) -> float:
+        """How many times faster ours is."""
+        return self.plain_s / self.ours_s
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure, print the table, and return 1 when a bar is missed."""
+    options = _options(arguments)
+    host = find_host()
+    target = options.target or best_target(host)
+    chosen = [b for b in benchmarks() if not options.names or any(n in b.name for n in options.names)]
+    os.sched_setaffinity(0, host.cpu.processors[-1:])
+    print(f"{host.cpu.model}, {host.compiler.version}, target {target}, 1 thread\n")
+    print("| kernel | plain C, us | ours, us | ratio | limit | error / bound |\n|---|---:|---:|---:|---:|---:|")
+    rows = []
+    for b in chosen:
+        rows.append(measured(b, target, host, options.rounds, options.slot))
+        print(table_row(rows[-1]), flush=True)
+    mean = math.exp(sum(math.log(r.ratio) for r in rows) / len(rows))
+    slow = [r.name for r in rows if r.ratio < LEAST_EACH]
+    print(f"\ngeometric mean {mean:.2f} (bar {LEAST_MEAN}); below {LEAST_EACH}: {', '.join(slow) or 'none'}")
+    wrong = [r.name for r in rows if not r.error <= 1]
+    if wrong:
+        print(f"wrong results: {', '.join(wrong)}")
+    return int(mean < LEAST_MEAN or bool(slow) or bool(wrong))
+
+
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="our code against plain C")
+    parser.add_argument("names", nargs="*", help="parts of benchmark names; all without")
+    parser.add_argument("--target", choices=target_names())
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--slot", type=float, default=0.03, help="seconds of one slot")
+    return parser.parse_args(arguments)
+
+
+def best_target(host: Host) -> str:
+    """Return the widest target whose features this CPU has."""
+    able = [t for t in map(get_target, target_names()) if not host.cpu.missing(t.features)]
+    return max(able, key=lambda t: t.vector_bits).name
+
+
+def table_row(r: Row) -> str:
+    """Return one line of the table."""
+    share = "" if r.limit_s is None else f"{100 * r.limit_s / r.ours_s:.0f} % {r.bound}"
+    return (
+        f"| {r.name} | {1e6 * r.plain_s:.4g} | {1e6 * r.ours_s:.4g} | {r.ratio:.2f} | {share} | {r.error:.2g} |"
+    )
+
+
+def measured(b: Benchmark, target: str, host: Host, rounds: int, slot_s: float) -> Row:
+    """Build both, compare their results with the reference, and time them in turn."""
+    symbolic = parse((KERNELS / f"{b.kernel}.ir").read_text(encoding="utf-8"), b.kernel)
+    program = bind(symbolic, b.sizes)
+    verify(program)
+    inputs = {n: aligned(a.reshape(-1)) for n, a in b.generate().items()}
+    outputs = {n: aligned(np.full(math.prod(s), np.nan, np.float32)) for n, s in b.outputs.items()}
+    buffers = [{**inputs, **outputs}[a.name] for a in program.arguments]
+    emitted = emit(program, target)
+    made = build(emitted, host)
+    if isinstance(made, Failure):
+        raise SystemExit(f"{b.name}: {made.text}, see {made.folder}")
+    timer = ctypes.CDLL(str(_built("timer", (("timer.c", TIMER),), ("-O2",), host).path))
+    plain = _built(f"{b.kernel}-plain", (("naive.c", naive_source(program)),), FLAGS, host)
+    calls = [_call(timer, path, buffers) for path in (plain.path, made.native)]
+    errors = []
+    for call, fp in zip(calls, ("fast", "reassoc"), strict=True):
+        for o in outputs.values():
+            o[:] = np.nan
+        call(1)
+        errors.append(worst_error(b, symbolic, inputs, outputs, fp))
+    limit = limit_of(host, emitted)
+    with alone():
+        plain_s, ours_s = interleaved(calls, rounds, slot_s)
+    return Row(b.name, plain_s, ours_s, limit and limit.seconds, limit.bound if limit else "", max(errors))
+
+
+def interleaved(calls: Sequence[Call], rounds: int, slot_s: float) -> Iterator[float]:
+    """Return the median seconds of one call of each, timed in turn."""
+    counts = []
+    for call in calls:
+        once = min(call(1), call(1))
+        counts.append(max(1, round(slot_s / max(once, 1e-8))))
+    samples: list[list[float]] = [[] for _ in calls]
+    for n in range(rounds):
+        order = range(len(calls)) if n % 2 == 0 else reversed(range(len(calls)))
+        for k in order:
+            samples[k].append(calls[k](counts[k]) / counts[k])
+    return (median(s) for s in samples)
+
+
+def aligned(values: Array) -> Array:
+    """Return a copy that starts at a cache line, as frameworks place their tensors."""
+    raw = np.empty(values.nbytes + 64, np.uint8)
+    start = -raw.ctypes.data % 64
+    out: Array = raw[start : start + values.nbytes].view(values.dtype)
+    out[:] = values
+    return out
+
+
+def _call(timer: ctypes.CDLL, library: Path, buffers: Sequence[Array]) -> Call:
+    timer.seconds.restype = ctypes.c_double
+    kernel = ctypes.CDLL(str(library)).perfdojo_call
+    pointers = (ctypes.c_void_p * len(buffers))(*(b.ctypes.data for b in buffers))
+    return lambda calls: float(timer.seconds(kernel, pointers, ctypes.c_long(calls)))
+
+
+def _built(name: str, files: tuple[tuple[str, str], ...], flags: tuple[str, ...], host: Host) -> Artifact:
+    made = build_files(BuildRequest(name, "shared", files, flags, ("-lm",)), host.compiler, host.cpu, host.places)
+    if isinstance(made, Failure):
+        raise SystemExit(f"{name}: {made.text}, see {made.folder}")
+    return made
+
+
+if __name__ == "__main__":
+    sys.exit(main())

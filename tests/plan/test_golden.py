@@ -1,0 +1,32 @@
+"""The planned text of a product, rows and a convolution, as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from perfdojo.compiler.bind import bind
+from perfdojo.compiler.plan import plan
+from perfdojo.compiler.text.render import render
+from tests.kernels.library import program
+from tests.plan.targets import TARGETS
+
+HERE = Path(__file__).parent
+SIZES = {
+    "matmul": {"M": 50, "N": 60, "K": 300},
+    "matmul_bias_relu": {"M": 6, "N": 16, "K": 8},
+    "softmax": {"B": 4, "N": 100},
+    "conv3x3": {"N": 2, "C": 3, "H": 9, "W": 20, "O": 10},
+    "gemv": {"M": 9, "N": 64},
+    "mean_first": {"B": 18, "N": 40},
+    "transpose": {"M": 33, "N": 48},
+}
+
+
+@pytest.mark.parametrize("target", ["avx2", "avx512"])
+@pytest.mark.parametrize("name", SIZES)
+def test_planned_text(name: str, target: str, golden: Callable[[Path, str], None]) -> None:
+    made = plan(bind(program(name), SIZES[name]), TARGETS[target], "reassoc", 1)
+    golden(HERE / f"{name}.{target}.golden", render(made))
