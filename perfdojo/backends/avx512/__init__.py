@@ -41,6 +41,7 @@ def vector_printer() -> IntrinsicsPrinter:
     return IntrinsicsPrinter(table())
 
 
+@cache
 def emulation() -> tuple[tuple[str, str], ...]:
     """Return the headers that stand in for the system's on other processors."""
     return emulation_headers()

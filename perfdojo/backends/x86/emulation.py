@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import cache
 from collections.abc import Iterable
 
 from perfdojo.backends.x86.instruction import Intrinsic
@@ -90,7 +89,6 @@ static inline uint16_t pd_to_half(float x) {
 """
 
 
-@cache
 def emulation_headers(names: Iterable[str] | None = None) -> tuple[tuple[str, str], ...]:
     """Return the headers, (file name, text), that stand in for the system's, with `names` or all functions.
 
