@@ -6,16 +6,10 @@ import re
 from collections.abc import Iterable
 
 from perfdojo.compiler.dtypes import DTYPES, DType
-from perfdojo.compiler.elementary.describe import VECTOR_FUNCTIONS
-from perfdojo.compiler.elementary.scalar_c import scalar_c
+from perfdojo.compiler.elementary.c_helpers import HELPERS
 from perfdojo.compiler.emitted import C_TYPES
 
-_BITS = {
-    "pd_f32_bits": """\
-static inline int32_t pd_f32_bits(float x) {
-  union { float f; int32_t i; } u = {x};
-  return u.i;
-}""",
+_ODD = {
     "pd_odd_f64": """\
 /* to f32; what lies between two goes to the odd one, so that rounding it again is like rounding once */
 static inline float pd_odd_f64(double a) {
@@ -36,11 +30,6 @@ static inline double pd_odd_sum(double a, double b) {
   if (error != 0.0 && isfinite(sum) && (u.i & 1) == 0) {
     u.i += (error > 0.0) == (sum > 0.0) ? 1 : -1;
   }
-  return u.f;
-}""",
-    "pd_bits_f32": """\
-static inline float pd_bits_f32(int32_t x) {
-  union { int32_t i; float f; } u = {x};
   return u.f;
 }""",
 }
@@ -64,11 +53,11 @@ def _define(name: str, done: dict[str, str]) -> None:
 
 
 def _text(name: str) -> str:
-    if name in _BITS:
-        return _BITS[name]
+    if name in _ODD:
+        return _ODD[name]
+    if name in HELPERS:
+        return HELPERS[name].source
     _, op, *types = name.split("_")
-    if op in VECTOR_FUNCTIONS and types == ["f32"]:
-        return scalar_c(op).rstrip()
     dtypes = [DTYPES[t] for t in types]
     if op == "cast":
         return _cast(name, *dtypes)
@@ -90,6 +79,8 @@ def _integer(name: str, op: str, dtype: DType) -> str:
         return _function(name, type, "a b", f"return ({type})(({wide})a {signs[op]} ({wide})b);")
     if op == "neg":
         return _function(name, type, "a", f"return ({type})(0 - ({wide})a);")
+    if op == "abs" and dtype.kind == "uint":
+        return _function(name, type, "a", "return a;")
     if op == "abs":
         return _function(name, type, "a", f"return a < 0 ? ({type})(0 - ({wide})a) : a;")
     if op in ("min", "max"):
@@ -137,7 +128,9 @@ def _float(name: str, op: str, dtype: DType) -> str:
     if op == "rsqrt":
         return _function(name, type, "a", f"return {one} / sqrt{suffix}(a);")
     if op == "sigmoid":
-        return _function(name, type, "a", f"return {one} / ({one} + exp(-a));")
+        return _function(
+            name, type, "a", "const double z = exp(-fabs(a));", "return (a < 0.0 ? z : 1.0) / (1.0 + z);"
+        )
     if op == "fma" and dtype.bits == 16:
         # a product of two is exact in f64; the sum rounded to odd keeps what the last rounding needs
         return (
@@ -156,9 +149,6 @@ def _float(name: str, op: str, dtype: DType) -> str:
                 "#endif",
             ]
         )
-    if op in ("sin", "cos", "pow") and suffix:
-        arguments = "(double)a, (double)b" if op == "pow" else "(double)a"
-        return _function(name, type, "a b" if op == "pow" else "a", f"return (float){op}({arguments});")
     function = _LIBRARY.get(op, op) + suffix
     return _function(
         name, type, "a b" if op == "pow" else "a", f"return {function}({'a, b' if op == 'pow' else 'a'});"

@@ -36,13 +36,13 @@ _F64 = {
 }
 
 
-def _narrow(f32_ulp: float, mantissa: int) -> float:
-    """Bound of an f32 result rounded to `mantissa` bits; sqrt is correctly rounded for every such width."""
-    return 0.5 if f32_ulp == 0.5 else 0.5 + f32_ulp * 2.0 ** (mantissa - 24)
+def _narrow(name: str, mantissa: int) -> float:
+    """Bound of an f32 result rounded to `mantissa` bits; sqrt comes out correctly rounded, rsqrt rounds twice."""
+    return _F32[name] if name in ("sqrt", "rsqrt") else 0.5 + _F32[name] * 2.0 ** (mantissa - 24)
 
 
 ULP: dict[str, dict[str, float]] = {
-    name: {"f64": _F64[name], "f32": _F32[name], "f16": _narrow(_F32[name], 11), "bf16": _narrow(_F32[name], 8)}
+    name: {"f64": _F64[name], "f32": _F32[name], "f16": _narrow(name, 11), "bf16": _narrow(name, 8)}
     for name in _F32
 }
 """Bound of function (`ops.OPS`) and type at the levels strict, contract and reassoc."""

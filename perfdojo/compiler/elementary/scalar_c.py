@@ -64,8 +64,8 @@ def scalar_c(name: str) -> str:
         args = [constants.get(a, a) for a in step.args]
         text = _FORMAT[step.op].format(*args, value=step.value).replace("--", "")
         comment = f" /* {step.comment} */" if step.comment else ""
-        lines.append(f"    const {_C_TYPE[PRIMITIVES[step.op].result]} {step.name} = {text};{comment}")
-    return "\n".join([*lines, f"    return {routine.result};", "}", ""])
+        lines.append(f"  const {_C_TYPE[PRIMITIVES[step.op].result]} {step.name} = {text};{comment}")
+    return "\n".join([*lines, f"  return {routine.result};", "}", ""])
 
 
 def _literal(step: Step) -> str:

@@ -65,8 +65,9 @@ def sqrt(x: Array) -> Array:
 
 
 def rsqrt(x: Array) -> Array:
-    """Return 1 / sqrt(x), rounded twice."""
-    return _by_type(x, lambda v: np.asarray(_ONE / np.sqrt(v)), lambda v: np.asarray(1.0 / np.sqrt(v)))
+    """Return 1 / sqrt(x): two operations of the type of x, each rounded."""
+    root = sqrt(x)
+    return _by_type(root, lambda v: np.asarray(_ONE / v), lambda v: np.asarray(1.0 / v))
 
 
 def pow(x: Array, y: Array) -> Array:
