@@ -56,7 +56,7 @@ def _text(name: str) -> str:
     if name in _ODD:
         return _ODD[name]
     if name in HELPERS:
-        return HELPERS[name].source
+        return HELPERS[name]
     _, op, *types = name.split("_")
     dtypes = [DTYPES[t] for t in types]
     if op == "cast":

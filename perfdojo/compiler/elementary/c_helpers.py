@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import re
 import struct
-from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -14,18 +11,6 @@ from perfdojo.compiler.elementary import wide_coefficients as wide
 from perfdojo.compiler.elementary.describe import VECTOR_FUNCTIONS
 from perfdojo.compiler.elementary.scalar_c import scalar_c, short_hex
 
-HEADERS: tuple[str, ...] = ("math.h", "stdbool.h", "stdint.h")
-"""What the helpers need, all together."""
-
-
-@dataclass(frozen=True, slots=True)
-class Helper:
-    """C text of one function without a line at its end, and the names of the helpers that it calls."""
-
-    source: str
-    needs: tuple[str, ...]
-
-
 _BITS = """\
 static inline {to} {name}({of} x) {{
   union {{ {of} before; {to} after; }} u = {{x}};
@@ -33,21 +18,6 @@ static inline {to} {name}({of} x) {{
 }}"""
 
 _TEMPLATES = ("pd_reduce_f32", "pd_quarter_f64", "pd_sin_f32", "pd_cos_f32", "pd_pow_f32")
-
-
-def ordered(names: Iterable[str]) -> list[str]:
-    """Return the sources of the helpers `names` and of all that they call, callees first, each once."""
-    done: dict[str, str] = {}
-
-    def define(name: str) -> None:
-        if name not in done:
-            for callee in HELPERS[name].needs:
-                define(callee)
-            done[name] = HELPERS[name].source
-
-    for name in names:
-        define(name)
-    return list(done.values())
 
 
 def _literal(value: Any) -> Any:
@@ -59,7 +29,7 @@ def _literal(value: Any) -> Any:
     return f"0x{value:08x}"
 
 
-def _helpers() -> dict[str, Helper]:
+def _helpers() -> dict[str, str]:
     sources = {
         "pd_f32_bits": _BITS.format(name="pd_f32_bits", of="float", to="int32_t"),
         "pd_bits_f32": _BITS.format(name="pd_bits_f32", of="int32_t", to="float"),
@@ -79,12 +49,8 @@ def _helpers() -> dict[str, Helper]:
     numbers["LOG2_LEAST_BITS"] = hex(struct.unpack("q", struct.pack("d", wide.LOG2_LEAST))[0])
     for name in _TEMPLATES:
         sources[name] = environment.get_template(f"{name}.c.j2").render(numbers)
-    return {name: Helper(text, _called(name, text)) for name, text in sources.items()}
+    return sources
 
 
-def _called(name: str, text: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(n for n in re.findall(r"\bpd_\w+", text) if n != name))
-
-
-HELPERS: dict[str, Helper] = _helpers()
-"""All helpers by name: `pd_<function>_f32` for the elementary functions, and what they call."""
+HELPERS: dict[str, str] = _helpers()
+"""Source of each: `pd_<function>_f32`, and what these call. They need math.h, stdbool.h and stdint.h."""
