@@ -91,7 +91,14 @@ def operation(op: str, dtype: DType) -> Callable[..., Array]:
     if op == "fma":
         return fma
     function: Callable[..., Array] = getattr(functions, op)
-    return function
+    return lambda *args: _of_rank_one(function, *args)
+
+
+def _of_rank_one(function: Callable[..., Array], *args: Array) -> Array:
+    """Call a function that wants arrays, not the scalars that NumPy makes of arrays of rank 0."""
+    if any(a.ndim for a in args):
+        return function(*args)
+    return function(*(np.reshape(a, 1) for a in args)).reshape(())
 
 
 def _maximum(a: Array, b: Array) -> Array:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -135,7 +136,13 @@ def _operate(op: str, dtype: DType, a: Element, b: Element = None, c: Element = 
         return _wrap(int(_INTEGER[op](a, b)), dtype)
     if op in _FLOAT:
         return NUMPY[dtype.name].type(_FLOAT[op](a, b))
-    args = [np.array([x]) for x in (a, b, c) if x is not None]
+    return _call(op, NUMPY[dtype.name], *(x.tobytes() for x in (a, b, c) if x is not None))
+
+
+@lru_cache(maxsize=1 << 16)
+def _call(op: str, dtype: np.dtype[Any], *operands: bytes) -> Element:
+    """Call a function of arrays; by bits, since 0 and -0 are one key and NaN is none."""
+    args = [np.frombuffer(x, dtype) for x in operands]
     return (fma if op == "fma" else getattr(functions, op))(*args)[0]
 
 
