@@ -122,9 +122,9 @@ def _float(name: str, op: str, dtype: DType) -> str:
     suffix = "f" if dtype.bits == 32 else ""
     one = "1.0f" if suffix else "1.0"
     if op in ("min", "max"):
-        return _function(
-            name, type, "a b", f"return {'b < a' if op == 'min' else 'a < b'} || b != b ? b : a;"
-        )
+        # two selects, for gcc turns one with || into a branch and then vectorises nothing around it
+        chosen = f"const {type} r = {'b < a' if op == 'min' else 'a < b'} ? b : a;"
+        return _function(name, type, "a b", chosen, "return b != b ? b : r;")
     if op == "rsqrt":
         return _function(name, type, "a", f"return {one} / sqrt{suffix}(a);")
     if op == "sigmoid":
