@@ -101,15 +101,10 @@ def _masks(result: Table, n: int) -> None:
     result.add("splat", BOOL, n, f"{{0}} ? {all_lanes} : 0", "s")
     result.add("all", BOOL, n, all_lanes, "")
     result.add("none", BOOL, n, "0", "")
-    some = f"((__mmask{max(8, n)})1 << {{0}}) - 1" if n >= 32 else "(1u << {0}) - 1"
-    result.add(
-        "first",
-        BOOL,
-        n,
-        f"{{0}} >= {n} ? {all_lanes} : {{0}} <= 0 ? 0 : (__mmask{max(8, n)})({some})",
-        "n",
-        "m",
-    )
+    # below 64 one shift suffices, but it must not be as wide as its operand
+    ones = {8: "1u << n", 16: "1u << n", 32: "1ull << n", 64: "1ull << n / 2 << (n - n / 2)"}[max(8, n)]
+    below = f"const int64_t n = {{0}} < 0 ? 0 : {{0}} < {n} ? {{0}} : {n}"
+    result.add("first", BOOL, n, f"(__mmask{max(8, n)})(({ones}) - 1)", "n", "m", [below])
 
 
 def _masked_memory(result: Table, dtype: DType, n: int) -> None:

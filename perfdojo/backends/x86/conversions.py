@@ -12,7 +12,7 @@ _SHORT = (I8, U8, I16)
 def add_conversions(table: Table) -> None:
     """Add `cast:<from>` wherever both types fit.
 
-    Needs arithmetic, comparisons, and the target's `keep(comparison, a)` (a or 0), `narrow:<from>`, `cast:bool`.
+    Needs arithmetic, comparisons, and the target's `keep(comparison, a)` (a or 0), `narrow`, `cast:bool`.
     """
     for dtype, n, _ in table.shapes(INTEGERS):
         _between_integers(table, dtype, n)

@@ -101,8 +101,8 @@ class Intrinsic:
     Attributes:
         result: type of the result, `void` for a store.
         parameters: (type, name) of the operands.
-        meaning: C expression of lane `i` of the result (`a[i] + b[i]`): a truth value for an opmask; without an
-            `i` the whole opmask or scalar. For a store the statement that stores lane `i`.
+        meaning: C expression of lane `i` of the result (`a[i] + b[i]`): a truth value for an opmask; without
+            an `i` the whole opmask or scalar. For a store the statement that stores lane `i`.
         latency: cycles from operands to result; None: not known for sure.
         throughput: cycles for each of many independent ones.
         source: where both figures are from.

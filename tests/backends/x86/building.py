@@ -45,7 +45,7 @@ def compile_c(text: str, folder: Path, name: str, *flags: str, emulated: bool = 
     return result
 
 
-def library(text: str, folder: Path, target: str, level: str = "-O1") -> ctypes.CDLL:
+def library(text: str, folder: Path, target: str, level: str = "-O0") -> ctypes.CDLL:
     """Return the C text as a library that runs here: natively where the processor can, else emulated."""
     native = runs_here(target)
     flags = FLAGS[target] if native else ("-march=native",)

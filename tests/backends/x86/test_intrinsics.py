@@ -17,8 +17,9 @@ from tests.backends.x86.cases import used_intrinsics
 
 ROUNDS = 96
 POOL_BYTES = 8192
+PREDICATES = ("EQ_OQ", "LT_OQ", "LE_OQ", "GE_OQ", "GT_OQ", "NEQ_UQ", "UNORD_Q", "ORD_Q")
 IMMEDIATES = {
-    "cmp": tuple(f"_CMP_{p}" for p in "EQ_OQ LT_OQ LE_OQ GE_OQ GT_OQ NEQ_UQ UNORD_Q ORD_Q".split()),
+    "cmp": tuple(f"_CMP_{p}" for p in PREDICATES),
     "round": ("_MM_FROUND_NINT",),
     "roundscale": ("_MM_FROUND_NINT",),
     "cvtps": ("_MM_FROUND_TO_NEAREST_INT",),
@@ -128,7 +129,7 @@ static bool same_f64(const void *a, const void *b, size_t n) {{
 
 
 def pools(seed: int) -> list[bytes]:
-    """Return lanes of f32, of f64, of integers of any width, and of small numbers, with many special values."""
+    """Return lanes of f32, of f64, of any integers, and of small numbers, with many special values."""
     generator = np.random.default_rng(seed)
     n = POOL_BYTES // 8
     single = generator.integers(0, 2**32, 2 * n, dtype=np.uint32).view(np.float32)
