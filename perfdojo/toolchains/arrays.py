@@ -72,7 +72,7 @@ def to_memory(argument: Argument, array: Array) -> Array:
 
 def from_memory(argument: Argument, raw: bytes) -> Array:
     """Return the elements in the declared shape, contiguous, from the bytes of the whole buffer."""
-    return layout(np.frombuffer(raw, NUMPY_DTYPES[argument.dtype]), argument).copy()  # ascontiguousarray has no rank 0
+    return layout(np.frombuffer(raw, NUMPY_DTYPES[argument.dtype]), argument).copy()
 
 
 def count_nans(array: Array) -> int:
