@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from perfdojo.compiler.interpret.rounding import narrow_f64, round_to_odd, two_sum
 
@@ -16,7 +16,7 @@ _SPLIT = float(2**27 + 1)
 _SAFE_LOW, _SAFE_HIGH, _SAFE_ADDEND = 2.0**-400, 2.0**400, 2.0**1000
 
 
-def fma(a: Array, b: Array, c: Array) -> Array:
+def fma(a: ArrayLike, b: ArrayLike, c: ArrayLike) -> Array:
     """Return a*b + c rounded once to the common float type (f64, f32, f16 or bf16) of the operands."""
     a, b, c = np.asarray(a), np.asarray(b), np.asarray(c)
     if a.dtype == np.float64:
@@ -28,7 +28,7 @@ def fma(a: Array, b: Array, c: Array) -> Array:
         return narrow_f64(round_to_odd(*two_sum(product, c.astype(np.float64))), a.dtype)
 
 
-def fma32(a: Array, b: Array, c: Array) -> NDArray[np.float32]:
+def fma32(a: ArrayLike, b: ArrayLike, c: ArrayLike) -> NDArray[np.float32]:
     """Return a*b + c rounded once to f32; operands are f32 arrays that broadcast together.
 
     The product of two f32 is exact in f64, so only the addition can be rounded twice. That needs a sum in f64
@@ -48,7 +48,7 @@ def fma32(a: Array, b: Array, c: Array) -> NDArray[np.float32]:
     return result
 
 
-def fma64(a: Array, b: Array, c: Array) -> NDArray[np.float64]:
+def fma64(a: ArrayLike, b: ArrayLike, c: ArrayLike) -> NDArray[np.float64]:
     """Return a*b + c rounded once to f64; operands are f64 arrays that broadcast together.
 
     Source: S. Boldo, G. Melquiond, "Emulation of a FMA and correctly rounded sums: proved algorithms using

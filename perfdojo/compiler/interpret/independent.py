@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from perfdojo.compiler.interpret.indices import evaluate, interval, linear, occurring
 from perfdojo.compiler.ir import Buffer, Expr, Iter
-from perfdojo.compiler.walk import const_int, iterators, loads
+from perfdojo.compiler.walk import iterators, loads
 
 ENUMERATED = 1 << 21
 """Iterations that a proof by enumeration visits at most."""
@@ -34,7 +34,7 @@ def independent(
     dimensions = [d for d in range(len(buffer.shape)) if d not in buffer.reuse]
     if any(_separates(scope, [a.indices[d] for a in accesses], outer, extents) for d in dimensions):
         return True
-    return _enumerate(scope, accesses, dimensions, outer, buffer, extents)
+    return _enumerate(scope, accesses, dimensions, outer, extents)
 
 
 def _separates(scope: str, indices: list[Expr], outer: frozenset[str], extents: Mapping[str, int]) -> bool:
@@ -71,48 +71,83 @@ def _enumerate(
     accesses: list[Access],
     dimensions: list[int],
     outer: frozenset[str],
-    buffer: Buffer,
     extents: Mapping[str, int],
 ) -> bool:
-    """Visit every iteration, and note who owns each element; only for indices free of outer scopes."""
-    kept = [d for d in dimensions if all(_enumerable(a.indices[d], outer) for a in accesses)]
-    shape = [const_int(buffer.shape[d]) for d in kept]
-    if not kept or prod(shape) > 4 * ENUMERATED:
+    """Visit every iteration, and note who writes each element; relative to the outer part of the indices."""
+    forms = [[_relative(a.indices[d], outer) for a in accesses] for d in dimensions]
+    kept = [found for form in forms if (found := _with_common_part(form)) is not None]
+    if not kept:
         return False
-    owner = np.full(prod(shape), -1, np.int64)
-    addresses = []
-    for access in accesses:
-        found = _addresses(scope, tuple(access.indices[d] for d in kept), shape, extents)
-        if found is None:
-            return False
-        addresses.append((access.write, *found))
-        if access.write:
-            owner[found[0]] = found[1]
-    return all(
-        bool(((owner[address] == iteration) | ((owner[address] == -1) & (not write))).all())
-        for write, address, iteration in addresses
-    )
+    placed = [_places(scope, [form[k] for form in kept], extents) for k in range(len(accesses))]
+    if any(p is None for p in placed):
+        return False
+    return _owned(accesses, [p for p in placed if p is not None])
 
 
-def _enumerable(index: Expr, outer: frozenset[str]) -> bool:
-    return not iterators(index) & outer and next(loads(index), None) is None
+Form = tuple[dict[Expr, int], dict[Expr, int], int]
+"""An index as its part over outer scopes, the other atoms with their factors, and the constant."""
+
+Places = tuple[list[NDArray[np.int64]], NDArray[np.int64]]
+"""The index in each dimension, and the iteration of the scope, of each time that an access happens."""
 
 
-def _addresses(
-    scope: str, indices: tuple[Expr, ...], shape: list[int], extents: Mapping[str, int]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
-    """Return the element and the iteration of `scope` of each access that lies inside the buffer."""
-    used = sorted(occurring(indices) | {scope})
+def _relative(index: Expr, outer: frozenset[str]) -> Form | None:
+    terms, constant = linear(index)
+    fixed = {a: k for a, k in terms.items() if _is_outer(a, outer)}
+    moving = {a: k for a, k in terms.items() if a not in fixed}
+    if any(iterators(a) & outer or next(loads(a), None) is not None for a in moving):
+        return None
+    return fixed, moving, constant
+
+
+def _is_outer(atom: Expr, outer: frozenset[str]) -> bool:
+    return iterators(atom) <= outer and next(loads(atom), None) is None
+
+
+def _with_common_part(forms: list[Form | None]) -> list[Form] | None:
+    known = [f for f in forms if f is not None]
+    same = len(known) == len(forms) and all(f[0] == known[0][0] for f in known)
+    return known if same else None
+
+
+def _places(scope: str, forms: list[Form], extents: Mapping[str, int]) -> Places | None:
+    atoms = [atom for _, moving, _ in forms for atom in moving]
+    used = sorted(occurring(tuple(atoms)) | {scope})
     lengths = [extents[s] for s in used]
     if prod(lengths) > ENUMERATED:
         return None
     grid = dict(zip(used, np.ogrid[tuple(slice(n) for n in lengths)], strict=True))
-    address = np.zeros(lengths, np.int64)
-    inside = np.ones(lengths, np.bool_)
-    for index, extent in zip(indices, shape, strict=True):
-        value = evaluate(index, grid)
-        if value is None:
-            return None
-        inside &= (value >= 0) & (value < extent)
-        address = address * extent + value
-    return address[inside], np.broadcast_to(grid[scope], lengths)[inside]
+    indices = []
+    for _, moving, constant in forms:
+        total = np.full(lengths, constant, np.int64)
+        for atom, factor in moving.items():
+            value = evaluate(atom, grid)
+            if value is None:
+                return None
+            total += factor * value
+        indices.append(total.ravel())
+    return indices, np.broadcast_to(grid[scope], lengths).ravel()
+
+
+def _owned(accesses: list[Access], placed: list[Places]) -> bool:
+    """Tell whether every element that is written is touched in one iteration only."""
+    address = [np.zeros(len(iteration), np.int64) for _, iteration in placed]
+    elements = 1
+    for d in range(len(placed[0][0])):
+        low = min(int(indices[d].min()) for indices, _ in placed)
+        extent = max(int(indices[d].max()) for indices, _ in placed) - low + 1
+        elements *= extent
+        if elements > 4 * ENUMERATED:
+            return False
+        address = [a * extent + indices[d] - low for a, (indices, _) in zip(address, placed, strict=True)]
+    owner = np.full(elements, -1, np.int64)
+    for access, where, (_, iteration) in zip(accesses, address, placed, strict=True):
+        if access.write:
+            owner[where] = iteration
+    for access, where, (_, iteration) in zip(accesses, address, placed, strict=True):
+        fine = owner[where] == iteration
+        if not access.write:
+            fine |= owner[where] == -1
+        if not fine.all():
+            return False
+    return True
