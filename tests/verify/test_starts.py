@@ -50,10 +50,10 @@ CASES = {
         "n:4 k:4 c[{0}] += 1 if {1} <= {0}",
         "n:4 c_start: c[{0}] = 0\n| k:4 c[{0}] += 1 if {1} <= {0}",
     ),
-    "copies of parallel scopes stay parallel, others run in order": (
+    "copies of scopes keep the marks that are harmless": (
         "out c: i64[4, 8]",
         PARALLEL,
-        f"n_start:4@parallel m_start:8 c_start: c[{{0}},{{1}}] = {-(2**63)}\n" + PARALLEL,
+        f"n_start:4@parallel m_start:8@vector c_start: c[{{0}},{{1}}] = {-(2**63)}\n" + PARALLEL,
     ),
     "a guard may be what allows a parallel scope": (
         "out c: i64[4]",

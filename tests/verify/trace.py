@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from perfdojo.compiler.dtypes import BOOL, DType
 from perfdojo.compiler.ir import (
     CONCURRENT_MARKS,
+    Buffer,
     Cast,
     Expr,
     Iter,
@@ -25,7 +26,7 @@ from perfdojo.compiler.ir import (
     Scope,
     Statement,
 )
-from perfdojo.compiler.walk import const_int, dtype_of, iterators, statements
+from perfdojo.compiler.walk import const_int, dtype_of, iterators, scopes, statements
 
 Element = tuple[str, tuple[int, ...]]
 Value = int | None
@@ -40,6 +41,16 @@ class Fault:
     iteration: tuple[tuple[str, int], ...] = ()
 
 
+@dataclass(frozen=True)
+class Touch:
+    """One access to storage: read, write, or the sign of a reduction (which is both)."""
+
+    iteration: tuple[tuple[str, int], ...]
+    stored: Element
+    how: str
+    statement: str
+
+
 @dataclass
 class Trace:
     """One run; `data` gives the elements of integer and bool arguments."""
@@ -52,10 +63,15 @@ class Trace:
     written: set[Element] = field(default_factory=set)
     ever_written: set[Element] = field(default_factory=set)
     started: dict[Element, tuple[int, ...]] = field(default_factory=dict)
-    touches: list[tuple[tuple[tuple[str, int], ...], Element, str]] = field(default_factory=list)
+    touches: list[Touch] = field(default_factory=list)
+    statement: str = ""
+
+    def buffer(self, name: str) -> Buffer:
+        return self.buffers[name]
 
     def run(self) -> list[Fault]:
-        self.around = {s.name: scopes for scopes, s in statements(self.program)}
+        self.buffers = {b.name: b for b in self.program.buffers}
+        self.around = {s.name: around for around, s in statements(self.program)}
         self.starts = self._implicit_starts()
         self._body(self.program.body)
         for b in self.program.buffers:
@@ -86,27 +102,29 @@ class Trace:
             del self.at[node.name]
 
     def _statement(self, s: Statement) -> None:
+        self.statement = s.name
         if s.guard is not None and self._value(s.guard) == 0:
             return
         element = self._locate(s.target)
         value = self._value(s.value)
         if s.op != "=":
-            old = self._read(s.target, element, s.op) if element else None
+            old = None if element is None else self._read(s.target, element, s.op)
             value = None if old is None or value is None else _reduce(s.op, old, value)
         if element is not None:
             self._write(s.target.buffer, element, value, s.op)
 
     def _write(self, buffer: str, at: tuple[int, ...], value: Value, op: str) -> None:
         stored = self._stored(buffer, at)
-        dtype = self.program.buffer(buffer).dtype
+        dtype = self.buffer(buffer).dtype
         self.values[stored] = None if value is None else _wrap(value, dtype)
         self.written.add(stored)
         self.ever_written.add((buffer, at))
-        self._touch(stored, "write" if op == "=" else op)
+        if op == "=":
+            self._touch(stored, "write")
 
     def _read(self, load: Load, at: tuple[int, ...], how: str = "read") -> Value:
         stored = self._stored(load.buffer, at)
-        b = self.program.buffer(load.buffer)
+        b = self.buffer(load.buffer)
         if b.role in ("tmp", "out") and stored not in self.written:
             name = f"{stored[0]}[{','.join(map(str, stored[1]))}]"
             self.faults.append(Fault("unwritten", name, tuple(self.at.items())))
@@ -116,15 +134,15 @@ class Trace:
         return None if b.dtype.is_float else self.data.get(load.buffer, {}).get(at, 0)
 
     def _touch(self, stored: Element, how: str) -> None:
-        self.touches.append((tuple(self.at.items()), stored, how))
+        self.touches.append(Touch(tuple(self.at.items()), stored, how, self.statement))
 
     def _stored(self, buffer: str, at: tuple[int, ...]) -> Element:
-        reuse = self.program.buffer(buffer).reuse
+        reuse = self.buffer(buffer).reuse
         return buffer, tuple(i for d, i in enumerate(at) if d not in reuse)
 
     def _locate(self, load: Load, report: bool = True) -> tuple[int, ...] | None:
         at = [self._value(i) for i in load.indices]
-        shape = [const_int(e) for e in self.program.buffer(load.buffer).shape]
+        shape = [const_int(e) for e in self.buffer(load.buffer).shape]
         inside = True
         for d, (i, n) in enumerate(zip(at, shape, strict=True)):
             if i is None or not 0 <= i < n:
@@ -140,17 +158,18 @@ class Trace:
         """Each reduction that starts implicitly, with the scope whose begin starts it (None: itself)."""
         seen: set[str] = set()
         found = []
-        for scopes, s in statements(self.program):
+        for around, s in statements(self.program):
             name = s.target.buffer
-            if self.program.buffer(name).role not in ("tmp", "out") or name in seen:
+            if self.buffer(name).role not in ("tmp", "out") or name in seen:
                 continue
             seen.add(name)
             if s.op != "=":
                 used = set().union(*(iterators(i) for i in s.target.indices)) if s.target.indices else set()
-                found.append((s, next((c for c in scopes if c.name not in used), None)))
+                found.append((s, next((c for c in around if c.name not in used), None)))
         return found
 
     def _start(self, s: Statement, depth: int) -> None:
+        self.statement = f"{s.name}_start"
         inner = self.around[s.name][depth:]
         event = tuple(self.at.values())
         for numbers in itertools.product(*(range(const_int(c.extent)) for c in inner)):
@@ -163,40 +182,54 @@ class Trace:
             element = (s.target.buffer, at)
             if self.started.setdefault(element, event) != event:
                 self.faults.append(Fault("started again", f"{element[0]}[{','.join(map(str, at))}]"))
-            dtype = self.program.buffer(element[0]).dtype
+            dtype = self.buffer(element[0]).dtype
             neutral = {"+=": 0, "*=": 1, "max=": dtype.smallest, "min=": dtype.largest}[s.op]
             self._write(*element, None if dtype.is_float else int(neutral), "=")
 
     # ------------------------------------------------------------ races
 
     def _races(self) -> None:
-        for scopes, _ in statements(self.program):
-            for depth, scope in enumerate(scopes):
-                if scope.mark in CONCURRENT_MARKS or scope.mark == "vector":
-                    self._race(scope, [s.name for s in scopes[:depth]])
+        for scope in scopes(self.program):
+            if scope.mark in CONCURRENT_MARKS or scope.mark == "vector":
+                shared = self.shared(scope.name, scope.mark == "vector")
+                self.faults += [
+                    Fault("race", f"{scope.name} {b}") for b in sorted(shared - self.private(scope.name))
+                ]
 
-    def _race(self, scope: Scope, outer: list[str]) -> None:
+    def shared(self, scope: str, vector: bool = False) -> set[str]:
+        """Buffers of which two iterations of a scope touch one element, one of them writing.
+
+        Args:
+            vector: leave out elements that reductions of one sign alone touch.
+        """
         seen: dict[tuple[object, Element], dict[int, set[str]]] = defaultdict(lambda: defaultdict(set))
-        first: dict[tuple[object, Element, int], str] = {}
-        outside: set[str] = set()
-        for items, stored, how in self.touches:
-            at = dict(items)
-            if scope.name not in at:
-                outside.add(stored[0])
-                continue
-            key = (tuple(at[o] for o in outer), stored)
-            seen[key][at[scope.name]].add(how)
-            first.setdefault((*key, at[scope.name]), how)
-        for (around, stored), by_iteration in seen.items():
+        for touch in self.touches:
+            at = dict(touch.iteration)
+            if scope in at:
+                around = tuple(itertools.takewhile(lambda item: item[0] != scope, touch.iteration))
+                seen[around, touch.stored][at[scope]].add(touch.how)
+        found = set()
+        for (_, stored), by_iteration in seen.items():
             hows = set().union(*by_iteration.values())
-            if len(by_iteration) < 2 or hows == {"read"}:
+            is_reduction = vector and len(hows) == 1 and "write" not in hows
+            if len(by_iteration) > 1 and hows != {"read"} and not is_reduction:
+                found.add(stored[0])
+        return found
+
+    def private(self, scope: str) -> set[str]:
+        """The tmp that each iteration of a scope writes before it reads, touched nowhere else."""
+        found = {name for name, b in self.buffers.items() if b.role == "tmp"}
+        begun: set[tuple[object, Element]] = set()
+        for touch in self.touches:
+            if scope not in dict(touch.iteration):
+                found.discard(touch.stored[0])
                 continue
-            if scope.mark == "vector" and len(hows) == 1 and "write" not in hows:
-                continue
-            is_tmp = self.program.buffer(stored[0]).role == "tmp" and stored[0] not in outside
-            if is_tmp and all(h == "write" for (_, s, _), h in first.items() if s[0] == stored[0]):
-                continue
-            self.faults.append(Fault("race", f"{scope.name} {stored[0]} {around}"))
+            depth = [name for name, _ in touch.iteration].index(scope)
+            key = (touch.iteration[: depth + 1], touch.stored)
+            if key not in begun and touch.how != "write":
+                found.discard(touch.stored[0])
+            begun.add(key)
+        return found
 
     # ------------------------------------------------------------ values
 

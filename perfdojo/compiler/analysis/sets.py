@@ -19,17 +19,17 @@ from perfdojo.compiler.analysis.ranges import Range
 from perfdojo.compiler.analysis.undecided import Undecided
 from perfdojo.compiler.ir import Expr
 
-BUDGET = 20_000_000
-"""isl operations for one program; about ten seconds, a thousand times what a large kernel takes."""
+BUDGET = 5_000_000
+"""isl operations for one question: two to three seconds, where most programs take some thousands."""
 
 
 class Sets:
     """The integer sets of one program; all of them share a budget of isl operations."""
 
-    def __init__(self, model: Model, budget: int = BUDGET) -> None:
+    def __init__(self, model: Model) -> None:
         self.model = model
         self.context = isl.Context()
-        self.context.set_max_operations(budget)
+        self.context.set_max_operations(BUDGET)
         self._possible: dict[tuple[int, bool], isl.Map] = {}
         self._by_data: dict[tuple[int, bool], bool] = {}
         self._certain: dict[int, isl.Map | None] = {}
