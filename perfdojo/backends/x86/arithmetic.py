@@ -67,9 +67,13 @@ def _float(table: Table, dtype: DType, n: int) -> None:
     for op in ("min", "max"):
         # For two zeros and where one is NaN the instruction gives its second operand: `a`, maybe the NaN.
         table.add(f"{op}:number", dtype, n, f"<p>_{op}_<t>({{1}}, {{0}})", "v,v")
-        unordered = table.use("compare:unordered", dtype, n, "{1}", "{1}")
-        chosen = f"<p>_{op}_<t>({{1}}, {{0}})"
-        table.add(op, dtype, n, table.use("pick", dtype, n, unordered, "{1}", chosen), "v,v")
+        if table.isa.opmask:
+            number = table.use("compare:ordered", dtype, n, "{1}", "{1}")
+            table.add(op, dtype, n, f"<p>_mask_{op}_<t>({{1}}, {number}, {{1}}, {{0}})", "v,v")
+        else:
+            # all ones are a NaN
+            nan = table.use("compare:unordered", dtype, n, "{1}", "{1}")
+            table.add(op, dtype, n, f"<p>_or_<t>(<p>_{op}_<t>({{1}}, {{0}}), {nan})", "v,v")
 
 
 def _integer(table: Table, dtype: DType, n: int) -> None:

@@ -27,6 +27,8 @@ _SCALARS = {
     "imm": "int",
 }
 
+_ONCE = "static __attribute__((noinline, noclone, unused))"
+
 _TYPES = """\
 typedef float __m128 __attribute__((vector_size(16), may_alias));
 typedef double __m128d __attribute__((vector_size(16), may_alias));
@@ -102,8 +104,8 @@ def emulation_headers(names: Iterable[str] | None = None) -> tuple[tuple[str, st
 /* Stands in for immintrin.h where the processor lacks the instructions: each intrinsic as plain C. */
 #ifndef PERFDOJO_EMULATED_IMMINTRIN_H
 #define PERFDOJO_EMULATED_IMMINTRIN_H
-#pragma GCC system_header
 #pragma GCC diagnostic ignored "-Wpsabi"
+#pragma GCC system_header
 #include <stdint.h>
 #include <string.h>
 
@@ -157,9 +159,9 @@ def function(intrinsic: Intrinsic, name: str | None = None) -> str:
         else:
             head.append(f"{c_type(type_)} {x}")
     body += _result(intrinsic, lane)
-    signature = (
-        f"static inline {c_type(intrinsic.result)} {name or intrinsic.name}({', '.join(head) or 'void'})"
-    )
+    # a loop is compiled once, not wherever it is used
+    kind = _ONCE if any("for (" in line for line in body) else "static inline"
+    signature = f"{kind} {c_type(intrinsic.result)} {name or intrinsic.name}({', '.join(head) or 'void'})"
     return "\n".join([signature + " {", *(f"    {line}" for line in body), "}"])
 
 
@@ -173,26 +175,42 @@ def _result(intrinsic: Intrinsic, lane: str) -> list[str]:
         lanes = next(t for t, _ in intrinsic.parameters if _VECTOR.fullmatch(t)).split("x")[1]
         loop = f"for (int i = 0; i < {lanes}; i++) r |= ({result})((({result})({meaning})) << i);"
         return [f"{result} r = 0;", loop, "return r;"]
+    lanes = f"pd_{_bits_as_unsigned(lane)}"
+    whole = _whole(intrinsic, lanes, result)
+    if whole:
+        return whole
     loop = f"for (int i = 0; i < {match[3]}; i++) "
     if intrinsic.result == "void":
         return [f"{loop}{meaning};"]
-    lanes = f"pd_{_bits_as_unsigned(lane)}"
-    if _is_whole(intrinsic):
-        return [f"return ({result})({meaning.replace('[i]', '')});"]
-    return [
-        f"{lanes} r;",
-        f"{loop}r[i] = ({_element(_bits_as_unsigned(lane).split('x')[0])})({meaning});",
-        f"return ({result})r;",
-    ]
+    element = _element(_bits_as_unsigned(lane).split("x")[0])
+    return [f"{lanes} r;", f"{loop}r[i] = ({element})({meaning});", f"return ({result})r;"]
 
 
-def _is_whole(intrinsic: Intrinsic) -> bool:
-    """Whether the meaning says the same of whole vectors: operators between lanes of one type."""
+def _whole(intrinsic: Intrinsic, lanes: str, result: str) -> list[str]:
+    """Return statements without a loop where the meaning says the same of whole vectors, else none."""
+    meaning = intrinsic.meaning
     types = {t for t, _ in intrinsic.parameters} | {intrinsic.result}
-    return (
-        len(types) == 1
-        and re.fullmatch(r"~?[abc]\[i\]( [-+*/&|^] [abc]\[i\])?", intrinsic.meaning) is not None
+    if len(types) == 1 and re.fullmatch(r"~?[abc]\[i\]( [-+*/&|^] [abc]\[i\])?", meaning):
+        return [f"return ({result})({meaning.replace('[i]', '')});"]
+    if meaning == "a":
+        return [f"return ({result})(a - ({lanes}){{0}});"]
+    if meaning == "0":
+        return [f"return ({result}){{0}};"]
+    if listed := re.fullmatch(r"\(\(int\d+_t\[\]\)({.*})\)\[i\]", meaning):
+        return [f"return ({result})({lanes}){listed[1]};"]
+    if meaning == "p[i] = a[i]":
+        return ["memcpy(p, &a, sizeof a);"]
+    source = {"p[i]": "p", "a[i]": "&a"}.get(meaning)
+    keeps = source == "p" or (
+        source == "&a" and _bits_per_lane(intrinsic.parameters[0][0]) == _bits_per_lane(lanes)
     )
+    return [f"{result} r;", f"memcpy(&r, {source}, sizeof r);", "return r;"] if keeps else []
+
+
+def _bits_per_lane(text: str) -> str:
+    match = re.search(r"\d+(?=x)", text)
+    assert match is not None, text
+    return match[0]
 
 
 def _bits_as_unsigned(text: str) -> str:

@@ -76,6 +76,9 @@ def _floats(p: str, bits: int) -> Iterator[Row]:
             yield f"{p}_{name}_{t}", f"{v} a, {v} b -> {v}", f"a[i] {sign} b[i]"
         yield f"{p}_min_{t}", f"{v} a, {v} b -> {v}", "a[i] < b[i] ? a[i] : b[i]"
         yield f"{p}_max_{t}", f"{v} a, {v} b -> {v}", "a[i] > b[i] ? a[i] : b[i]"
+        for name, sign in (("min", "<"), ("max", ">")):
+            chosen = f"k >> i & 1 ? (a[i] {sign} b[i] ? a[i] : b[i]) : c[i]"
+            yield f"{p}_mask_{name}_{t}", f"{v} c, {k} k, {v} a, {v} b -> {v}", chosen
         yield f"{p}_fmadd_{t}", f"{v} a, {v} b, {v} c -> {v}", f"__builtin_fma{f}(a[i], b[i], c[i])"
         yield f"{p}_fmsub_{t}", f"{v} a, {v} b, {v} c -> {v}", f"__builtin_fma{f}(a[i], b[i], -c[i])"
         yield f"{p}_fnmadd_{t}", f"{v} a, {v} b, {v} c -> {v}", f"__builtin_fma{f}(-a[i], b[i], c[i])"

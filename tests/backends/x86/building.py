@@ -38,7 +38,7 @@ def compile_c(text: str, folder: Path, name: str, *flags: str, emulated: bool = 
         headers.mkdir(exist_ok=True)
         for file, header in emulation_headers():
             (headers / file).write_text(header)
-        flags = (*flags, "-I", str(headers))
+        flags = (*flags, "-Wno-psabi", "-I", str(headers))
     command = ["gcc", *STRICT, *WARNINGS, *flags, "-o", str(result), str(source), "-lm"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[:4000]
