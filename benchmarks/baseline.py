@@ -13,9 +13,8 @@ import argparse
 import ctypes
 import math
 import os
-import platform
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,11 +26,10 @@ from benchmarks.reference import worst_error
 from benchmarks.suite import Benchmark, benchmarks
 from perfdojo.backends import emit, get_target, target_names
 from perfdojo.compiler.bind import bind
-from perfdojo.compiler.ir import Program
 from perfdojo.compiler.text.parse import parse
 from perfdojo.compiler.verify import verify
 from perfdojo.toolchains.builds import Artifact, BuildRequest, build_files
-from perfdojo.toolchains.harness import Host, call_file
+from perfdojo.toolchains.harness import Host
 from perfdojo.toolchains.host import build, find_host
 from perfdojo.toolchains.locks import alone
 from perfdojo.toolchains.results import Failure
@@ -59,7 +57,7 @@ Call = Callable[[int], float]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Seconds of one call of the plain C code and of ours, medians; share of the machine's limit, if known."""
+    """Seconds of one call of the plain C code and of ours, medians; the machine's limit, if known."""
 
     name: str
     plain_s: float
@@ -82,7 +80,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = [b for b in benchmarks() if not options.names or any(n in b.name for n in options.names)]
     os.sched_setaffinity(0, host.cpu.processors[-1:])
     print(f"{host.cpu.model}, {host.compiler.version}, target {target}, 1 thread\n")
-    print("| kernel | plain C, us | ours, us | ratio | limit | error / bound |\n|---|---:|---:|---:|---:|---:|")
+    print(
+        "| kernel | plain C, us | ours, us | ratio | limit | error / bound |\n|---|---:|---:|---:|---:|---:|"
+    )
     rows = []
     for b in chosen:
         rows.append(measured(b, target, host, options.rounds, options.slot))
@@ -114,9 +114,8 @@ def best_target(host: Host) -> str:
 def table_row(r: Row) -> str:
     """Return one line of the table."""
     share = "" if r.limit_s is None else f"{100 * r.limit_s / r.ours_s:.0f} % {r.bound}"
-    return (
-        f"| {r.name} | {1e6 * r.plain_s:.4g} | {1e6 * r.ours_s:.4g} | {r.ratio:.2f} | {share} | {r.error:.2g} |"
-    )
+    times = f"{1e6 * r.plain_s:.4g} | {1e6 * r.ours_s:.4g}"
+    return f"| {r.name} | {times} | {r.ratio:.2f} | {share} | {r.error:.2g} |"
 
 
 def measured(b: Benchmark, target: str, host: Host, rounds: int, slot_s: float) -> Row:
@@ -177,7 +176,9 @@ def _call(timer: ctypes.CDLL, library: Path, buffers: Sequence[Array]) -> Call:
 
 
 def _built(name: str, files: tuple[tuple[str, str], ...], flags: tuple[str, ...], host: Host) -> Artifact:
-    made = build_files(BuildRequest(name, "shared", files, flags, ("-lm",)), host.compiler, host.cpu, host.places)
+    made = build_files(
+        BuildRequest(name, "shared", files, flags, ("-lm",)), host.compiler, host.cpu, host.places
+    )
     if isinstance(made, Failure):
         raise SystemExit(f"{name}: {made.text}, see {made.folder}")
     return made

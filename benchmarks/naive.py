@@ -21,10 +21,12 @@ _SIGNS = {"and": "&&", "or": "||", "eq": "==", "ne": "!=", "lt": "<", "le": "<="
 
 
 def naive_source(program: Program) -> str:
-    """Return C11 with the function `kernel(void **arguments)` for a bound program of f32, f64 and integers."""
+    """Return C11 with `perfdojo_call(void **arguments)` for a bound program of f32, f64 and integers."""
     program = explicit_starts(program)
     lines = ["#include <math.h>", "#include <stdint.h>", "#include <stdlib.h>", ""]
-    parameters = ", ".join(f"{_const(b)}{C_TYPES[b.dtype.name]} *restrict {b.name}_" for b in program.arguments)
+    parameters = ", ".join(
+        f"{_const(b)}{C_TYPES[b.dtype.name]} *restrict {b.name}_" for b in program.arguments
+    )
     lines.append(f"void compute({parameters}) {{")
     heap = []
     for b in program.buffers:

@@ -15,7 +15,7 @@ import numpy as np
 
 from benchmarks.suite import KERNELS, Benchmark
 from perfdojo.compiler.bind import bind
-from perfdojo.compiler.interpret.reference import compare, reference
+from perfdojo.compiler.interpret import compare, reference
 from perfdojo.compiler.ir import Program
 from perfdojo.compiler.walk import const_int, statements
 
@@ -42,12 +42,15 @@ def worst_error(
     small = bind(program, sizes)
     spec = KERNELS[b.kernel]
     given = {
-        a.name: _part(inputs[a.name], b.inputs[a.name], spec.inputs, a.name, b, sizes).reshape(_shape(small, a.name))
+        a.name: _part(inputs[a.name], b.inputs[a.name], spec.inputs, a.name, b, sizes).reshape(
+            _shape(small, a.name)
+        )
         for a in small.arguments
         if a.role == "in"
     }
     got = {
-        n: _part(o, b.outputs[n], spec.outputs, n, b, sizes).reshape(_shape(small, n)) for n, o in outputs.items()
+        n: _part(o, b.outputs[n], spec.outputs, n, b, sizes).reshape(_shape(small, n))
+        for n, o in outputs.items()
     }
     return compare(got, reference(small, given, fp)).worst_over_bound
 

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from perfdojo.compiler.bind import bind
-from perfdojo.compiler.interpret.inputs import random_inputs
-from perfdojo.compiler.interpret.interpret import interpret
+from perfdojo.compiler.interpret import interpret, random_inputs
 from perfdojo.compiler.ir import Program
 from perfdojo.compiler.lowering.target import FpLevel, Target
 from perfdojo.compiler.plan import plan
@@ -31,7 +30,7 @@ def assert_same_meaning(before: Program, target: Target, fp: FpLevel, threads: i
     inputs = random_inputs(before, zlib.crc32(before.name.encode()), "normal")
     expected, got = interpret(before, inputs), interpret(after, inputs)
     for name, values in expected.items():
-        assert np.array_equal(values.view(np.uint8), got[name].view(np.uint8)), f"{name} differs:\n{render(after)}"
+        assert values.tobytes() == got[name].tobytes(), f"{name} differs:\n{render(after)}"
 
 
 @pytest.mark.parametrize("target", TARGETS)

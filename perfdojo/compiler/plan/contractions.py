@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
-from perfdojo.compiler.ir import Program
+from math import prod
+
+from perfdojo.compiler.ir import Program, Scope
 from perfdojo.compiler.lowering.target import Target
 from perfdojo.compiler.plan.arrange import arrange
 from perfdojo.compiler.plan.contraction import Contraction
 from perfdojo.compiler.plan.legal import repeatable
 from perfdojo.compiler.plan.packing import pack_streamed
 from perfdojo.compiler.plan.recipes import blocks, extent, sink
+from perfdojo.compiler.plan.rewrites.interchange import interchange
 from perfdojo.compiler.plan.rewrites.mark import mark
 from perfdojo.compiler.plan.rewrites.peel import peel
 from perfdojo.compiler.plan.rewrites.tile import tile
 from perfdojo.compiler.plan.shapes import Part, partition
-from perfdojo.compiler.plan.tree import find
-from perfdojo.compiler.walk import statements
+from perfdojo.compiler.plan.tree import find, nodes
+from perfdojo.compiler.walk import const_int, statements
+
+LEAST_BLOCKS = 4
+"""Blocks of columns from which on the rows, which are read once for each, are worth keeping in a cache."""
+
+ROWS_BYTES = 4 << 20
+"""What a block of rows may take of the last-level cache. Measured on Zen 3 with 1024 x 1024 x 1024: smaller
+blocks, and blocks of the reduction, cost more than they save."""
+
+MAX_WRITTEN_OUT = 9
+"""Steps of the innermost reduction scopes that are written out: a 3 x 3 filter."""
 
 
 def tile_contractions(program: Program, target: Target) -> Program:
@@ -29,7 +42,7 @@ def tile_contractions(program: Program, target: Target) -> Program:
 
 
 def _tile(program: Program, c: Contraction, target: Target) -> Program:
-    """Cut the columns into parts of equal blocks, and give each part its tile."""
+    """Cut the columns into parts of equal blocks, and tile each part."""
     parts = partition(
         extent(program, c.rows),
         extent(program, c.columns),
@@ -56,9 +69,59 @@ def _tile_part(program: Program, columns: str, part: Part, c: Contraction, targe
     if part.count > 1:
         program, outer, columns = tile(program, columns, part.size)
     program = pack_streamed(program, outer, columns, c)
-    program, _, inner, tail = blocks(program, rows, part.rows)
+    if part.count >= LEAST_BLOCKS:
+        program, nests = _block_rows(program, outer, columns, rows, part, c)
+    else:
+        nests = [(columns, rows)]
     vector = target.masked_memory or part.size >= c.lanes
-    program, copies = sink(mark(program, columns, "vector" if vector else "unroll"), columns)
-    for side in (inner, *(() if tail is None else (tail,))):
-        program, _ = sink(mark(program, side, "unroll"), side, frozenset(copies))
+    for block, side in nests:
+        program = _write_out(program, side, c)
+        program, _, inner, tail = blocks(program, side, part.rows)
+        program, copies = sink(mark(program, block, "vector" if vector else "unroll"), block)
+        for tiled in (inner, *(() if tail is None else (tail,))):
+            program, _ = sink(mark(program, tiled, "unroll"), tiled, frozenset(copies))
     return program
+
+
+def _block_rows(
+    program: Program, outer: str, columns: str, rows: str, part: Part, c: Contraction
+) -> tuple[Program, list[tuple[str, str]]]:
+    """outer { columns { rows } }  ->  rows_o { outer { columns { rows_i } } } and what is left.
+
+    A block of rows stays in a cache while all columns are computed from it. Returns the names of columns and
+    rows in each nest.
+    """
+    steps = prod(extent(program, s.name) for s in _reductions(program, rows, c))
+    row_bytes = steps * program.buffer(c.statement.target.buffer).dtype.bytes
+    whole = extent(program, rows)
+    size = max(1, ROWS_BYTES // row_bytes // part.rows) * part.rows
+    if whole <= size:
+        return program, [(columns, rows)]
+    program = interchange(interchange(program, columns), outer)
+    nests = [(columns, rows)]
+    if whole % size:
+        program, _, tail = peel(program, rows, whole - whole % size)
+        outer_t = find(program, tail).body[0].name
+        columns_t = find(program, outer_t).body[0].name
+        program = interchange(interchange(program, tail), tail)
+        nests.append((columns_t, tail))
+    program, _, inner = tile(program, rows, size)
+    nests[0] = (columns, inner)
+    return interchange(interchange(program, inner), inner), nests
+
+
+def _write_out(program: Program, rows: str, c: Contraction) -> Program:
+    """Unroll the innermost reduction scopes while they are few steps together."""
+    steps = 1
+    for scope in reversed(_reductions(program, rows, c)):
+        steps *= const_int(scope.extent)
+        if steps > MAX_WRITTEN_OUT:
+            break
+        program = mark(program, scope.name, "unroll")
+    return program
+
+
+def _reductions(program: Program, rows: str, c: Contraction) -> list[Scope]:
+    """The reduction scopes in the copy of the nest that `rows` belongs to."""
+    found = [n for n in nodes(find(program, rows).body) if isinstance(n, Scope)]
+    return found[: len(c.inner)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from math import prod
 
 from perfdojo.compiler.ir import Load, Program, Scope, Statement
 from perfdojo.compiler.plan.contraction import Contraction
@@ -17,6 +17,10 @@ LEAST_ROWS = 32
 
 SMALL_BYTES = 16 << 10
 """An operand of this size stays in the first-level cache, whatever its strides."""
+
+
+LEAST_STEP = 256
+"""Bytes between neighbours along the reduction from which on lines of a panel can push each other out."""
 
 
 def pack_streamed(program: Program, outer: str, inner: str, c: Contraction) -> Program:
@@ -51,20 +55,10 @@ def _pays(program: Program, load: Load, outer: str, inner: str, c: Contraction) 
     if any(s.name in needed and s.name in own for s in around) or c.extent(c.rows) < LEAST_ROWS:
         return False
     buffer = program.buffer(load.buffer)
-    size = buffer.dtype.bytes
-    for s in find_all(program, outer):
-        if s.name in needed:
-            size *= const_int(s.extent)
-    steps = [abs(stride(program, load, s) or 0) * buffer.dtype.bytes for s in c.inner]
-    return size > SMALL_BYTES and max(steps, default=0) >= 256
-
-
-def find_all(program: Program, outer: str) -> Iterable[Scope]:
-    """Yield the chain of scopes from `outer` inwards, first bodies only."""
-    scope: Scope | None = find(program, outer)
-    while scope is not None:
-        yield scope
-        scope = next((n for n in scope.body if isinstance(n, Scope)), None)
+    moving = [s for s in _chain_to(program, find(program, outer), c) if s.name in needed]
+    size = buffer.dtype.bytes * prod(const_int(s.extent) for s in moving)
+    steps = [abs(stride(program, load, s.name) or 0) * buffer.dtype.bytes for s in moving[1:]]
+    return size > SMALL_BYTES and max(steps, default=0) >= LEAST_STEP
 
 
 def _pack(program: Program, load: Load, outer: str, inner: str, c: Contraction) -> Program:

@@ -24,6 +24,6 @@ def plan(program: Program, target: Target, fp: FpLevel, threads: int) -> Program
     program = drop_single(stage_paddings(program))
     program = tile_contractions(program, target)
     program = arrange_reductions(program, target, fp)
-    program = tile_transposes(program)
+    program = drop_single(tile_transposes(program))
     program = vectorize_rest(program, target, fp)
     return mark_threads(program, threads)

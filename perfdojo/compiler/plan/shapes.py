@@ -33,7 +33,8 @@ def partition(
     Args:
         rows, columns: extents of the two scopes.
         lanes: elements of a vector.
-        registers: vector registers; a tile takes rows * vectors + vectors + 1.
+        registers: vector registers; a tile takes rows * vectors + vectors + 1 and leaves one to the compiler,
+            which loads the columns again for each row when there is none.
         masked: a part of a vector costs as much as a whole one; else its elements go one by one.
         repeat: columns may be computed twice.
     """
@@ -56,17 +57,18 @@ def _cover(
     count, left = divmod(columns, size)
     parts = [(count, size, 0)]
     rest = 0 if masked else left % lanes
-    if left - rest:
-        parts.append((1, left - rest, 0))
-    if rest:
-        parts.append((1, lanes, lanes - rest) if repeat and columns >= lanes else (1, rest, 0))
+    rounded = left + lanes - rest
+    if rest and repeat and columns >= rounded:
+        parts.append((1, rounded, rounded - left))
+    else:
+        parts += [(1, n, 0) for n in (left - rest, rest) if n]
     cost, out = 0.0, []
     for number, width, again in parts:
         vectors = -(-width // lanes) if masked or width >= lanes else width
         tiles = [
             (number * _column_cost(rows, r, vectors), r)
             for r in range(1, min(rows, MAX_ROWS) + 1)
-            if r * vectors + vectors + 1 <= registers or (width < lanes and r == 1)
+            if r * vectors + vectors + 1 < registers or (width < lanes and r == 1)
         ]
         if not tiles:
             return None

@@ -15,7 +15,7 @@ LEAST_WORK = 20_000
 
 
 def mark_threads(program: Program, threads: int) -> Program:
-    """Return the program with `@parallel` on the outermost scope of each nest that has none and may have it."""
+    """Return the program with `@parallel` on the outermost scope that may have it of each nest without."""
     if threads < 2:
         return program
     for node in program.body:
@@ -27,7 +27,10 @@ def mark_threads(program: Program, threads: int) -> Program:
 def _mark(program: Program, name: str) -> Program:
     """Mark a scope, else the scopes in it, unless the writer has marked one of them."""
     scope = find(program, name)
-    if any(isinstance(n, Scope) and n.mark == "parallel" for n in nodes((scope,))) or _work(program, name) < LEAST_WORK:
+    if (
+        any(isinstance(n, Scope) and n.mark == "parallel" for n in nodes((scope,)))
+        or _work(program, name) < LEAST_WORK
+    ):
         return program
     if not scope.mark and const_int(scope.extent) > 1 and is_parallel(program, name) is None:
         return mark(program, name, "parallel")

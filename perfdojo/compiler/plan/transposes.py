@@ -1,67 +1,108 @@
-"""Copies whose source and target are contiguous along different scopes are done in square tiles."""
+"""Copies whose source and target are contiguous along different scopes are done in square tiles.
+
+A tile is copied into a small buffer row by row and read from there column by column, so that every cache line
+of both sides is touched once, whatever the strides; lines a power of two apart would push each other out.
+"""
 
 from __future__ import annotations
 
-from perfdojo.compiler.ir import Program, Scope, Statement
-from perfdojo.compiler.plan.legal import independent, reads
-from perfdojo.compiler.plan.recipes import extent
+from perfdojo.compiler.ir import Load, Program, Scope, Statement
+from perfdojo.compiler.plan.legal import conditional, independent, reads, written
+from perfdojo.compiler.plan.recipes import extent, order_chain
 from perfdojo.compiler.plan.rewrites.fission import fission
 from perfdojo.compiler.plan.rewrites.interchange import interchange
 from perfdojo.compiler.plan.rewrites.peel import peel
+from perfdojo.compiler.plan.rewrites.stage_packed import stage_packed
 from perfdojo.compiler.plan.rewrites.tile import tile
 from perfdojo.compiler.plan.strides import stride
-from perfdojo.compiler.plan.tree import find
+from perfdojo.compiler.plan.tree import find, path
 from perfdojo.compiler.walk import const_int, statements
 
-SIDE = 16
-"""Side of a tile: a 64-byte line of f32."""
+TILE = 64
+"""Longest side of a tile, in elements: 16 KiB of f32, half a first-level cache."""
+
+LEAST = 16
+"""Shortest extent of both scopes that is tiled."""
+
+ROWS, LINE = 8, 16
+"""Inner tile: rows of the target, and elements of a row that make a 64-byte line of f32."""
 
 
 def tile_transposes(program: Program) -> Program:
     """Return the program with every transposing statement tiled."""
     for name in [s.name for _, s in statements(program)]:
         around, statement = next((a, s) for a, s in statements(program) if s.name == name)
-        pair = _crossed(program, around, statement)
-        if pair is not None:
-            program = _tiled(program, *pair)
+        found = _crossed(program, around, statement)
+        if found is not None:
+            program = _tiled(program, *found)
     return program
 
 
 def _crossed(program: Program, around: tuple[Scope, ...], s: Statement) -> tuple[str, str] | None:
-    """The two innermost scopes when the statement writes along one and reads along the other."""
+    """The two innermost scopes: that along which the statement reads, that along which it writes."""
     if s.op != "=" or len(around) < 2 or any(a.mark in ("vector", "unroll") for a in around):
         return None
     outer, inner = around[-2:]
-    if (
-        len(outer.body) != 1
-        or len(inner.body) != 1
-        or min(const_int(outer.extent), const_int(inner.extent)) < SIDE
-    ):
+    if len(outer.body) != 1 or len(inner.body) != 1 or not independent(program, outer):
         return None
-    for along, across in ((outer, inner), (inner, outer)):
-        steps = [(stride(program, o, along.name), stride(program, o, across.name)) for o in reads(s)]
-        crossed = any(a == 1 and b is not None and abs(b) > 1 for a, b in steps)
-        if (
-            crossed
-            and stride(program, s.target, across.name) == 1
-            and abs(stride(program, s.target, along.name) or 0) > 1
-        ):
-            return (outer.name, inner.name) if independent(program, outer) else None
+    for read, write in ((outer, inner), (inner, outer)):
+        if _load(program, s, read.name, write.name) is None or stride(program, s.target, write.name) != 1:
+            continue
+        if min(const_int(outer.extent), const_int(inner.extent)) < LEAST:
+            return None
+        return (read.name, write.name) if (stride(program, s.target, read.name) or 0) > 1 else None
     return None
 
 
-def _tiled(program: Program, outer: str, inner: str) -> Program:
-    """i { j { S } }  ->  i_o { j_o { i_i { j_i { S } } } } and what is left over in both directions"""
-    sides = {scope: SIDE if extent(program, scope) % SIDE == 0 else SIDE // 2 for scope in (outer, inner)}
+def _load(program: Program, s: Statement, read: str, write: str) -> Load | None:
+    """The access that is contiguous along `read` and strided along `write`."""
+    for load in reads(s):
+        across = stride(program, load, write)
+        if stride(program, load, read) == 1 and across is not None and across > 1:
+            return load
+    return None
+
+
+def _tiled(program: Program, read: str, write: str) -> Program:
+    """read { write { S } }  ->  read_o { write_o { copy; read_i { write_i { S } } } } and what is left."""
+    ordered = order_chain(program, [read, write])
+    if ordered is None:
+        return program
+    program = ordered
+    sides = {read: _side(extent(program, read), ROWS), write: _side(extent(program, write), LINE)}
     for scope, side in sides.items():
         left = extent(program, scope) % side
         if left:
             program, _, _ = peel(program, scope, extent(program, scope) - left)
-    if len(find(program, outer).body) > 1:
-        program, _ = fission(program, outer, [1])
-    if extent(program, outer) > sides[outer]:
-        program, _, outer = tile(program, outer, sides[outer])
-    if extent(program, inner) > sides[inner]:
-        program, _, _ = tile(program, inner, sides[inner])
-        program = interchange(program, outer)
-    return program
+    if len(find(program, read).body) > 1:
+        program, _ = fission(program, read, [1])
+    program, _, rows = tile(program, read, sides[read])
+    program, _, line = tile(program, write, sides[write])
+    program = _staged(interchange(program, rows), rows, line)
+    program, _, rows_i = tile(program, rows, _inner(sides[read], ROWS))
+    program, _, _ = tile(program, line, _inner(sides[write], LINE))
+    return interchange(program, rows_i)
+
+
+def _staged(program: Program, rows: str, line: str) -> Program:
+    """Copy the tile before it is read across, where the access is certain to happen."""
+    statement = find(program, line).body[0]
+    assert isinstance(statement, Statement)
+    load = _load(program, statement, rows, line)
+    if load is None or load in conditional(statement) or load.buffer in written((find(program, rows),)):
+        return program
+    return stage_packed(program, path(program, rows)[:-1], rows, load, [line, rows])[0]
+
+
+def _side(extent: int, unit: int) -> int:
+    """The side that leaves least over: the whole extent, or a multiple of `unit` from half a tile on."""
+    if extent <= TILE:
+        return extent
+    return min(range(TILE, TILE // 2 - 1, -unit), key=lambda side: extent % side)
+
+
+def _inner(side: int, unit: int) -> int:
+    """The largest of `unit` and its halves that divides the side; the side itself when that is under 4."""
+    while side % unit:
+        unit //= 2
+    return unit if unit >= 4 else side
