@@ -45,6 +45,7 @@ class ScalarPrinter:
     def __init__(self, names: Names, elements: Mapping[str, DType], vectors: VectorPrinter | None) -> None:
         self.names, self.elements, self.vectors = names, elements, vectors
         self.helpers: set[str] = set()
+        self._printed: dict[int, tuple[Value, str, int]] = {}
 
     # ------------------------------------------------------------ what statements need
 
@@ -105,7 +106,14 @@ class ScalarPrinter:
         return f"{self.names.give('buffer', buffer)}[{self.value(offset)}]"
 
     def _print(self, value: Value) -> tuple[str, int]:
-        """Text and precedence of its outermost operation."""
+        """Text and precedence of its outermost operation; equal values are mostly one object, printed once."""
+        found = self._printed.get(id(value))
+        if found is None:
+            text, precedence = self._fresh(value)
+            found = self._printed[id(value)] = value, text, precedence
+        return found[1], found[2]
+
+    def _fresh(self, value: Value) -> tuple[str, int]:
         if isinstance(value, Var):
             return self.names.give("variable", value.name), ATOM
         if isinstance(value, Call) and value.op == "select" and value.args[0].type.lanes == 1:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from perfdojo.compiler.analysis.ranges import Range, dtype_range
-from perfdojo.compiler.dtypes import I64, DType
+from perfdojo.compiler.dtypes import DType
 from perfdojo.compiler.lowering.lir import INDEX, Call, Const, Load, Value, Var, VType
 
 
@@ -23,7 +23,7 @@ class Linear(NamedTuple):
 
 
 NOTHING: frozenset[str] = frozenset()
-CHEAP = frozenset(("iadd", "isub", "imul", "ineg", "iota", "splat"))
+INDEX_OPS = frozenset(("iadd", "isub", "imul", "ineg", "idiv", "imod"))
 
 
 class Arena:
@@ -38,6 +38,7 @@ class Arena:
         self._offsets: dict[Linear, Value] = {}
         self._variables: dict[int, frozenset[str]] = {}
         self._buffers: dict[int, frozenset[str]] = {}
+        self._plain: dict[int, bool] = {}
         self.ranges: dict[str, Range] = {}
         """Values that loop counters take, by name."""
         self.lane = self.var("<lane>", INDEX)
@@ -59,7 +60,10 @@ class Arena:
         if values is not None:
             old = self.ranges.get(name, values)
             self.ranges[name] = min(old[0], values[0]), max(old[1], values[1])
-        made = self._make(("var", name, type.dtype.name, type.lanes), lambda: Var(name, type))
+        key = ("var", name, type.dtype.name, type.lanes)
+        made = self._values.get(key)
+        if made is None:
+            made = self._values[key] = Var(name, type)
         assert isinstance(made, Var)
         return made
 
@@ -67,7 +71,11 @@ class Arena:
         """Return a constant in every lane."""
         bits = struct.pack("d", value) if isinstance(value, float) else value
         kind = value.__class__.__name__
-        return self._make(("const", kind, bits, type.dtype.name, type.lanes), lambda: Const(value, type))
+        key = ("const", kind, bits, type.dtype.name, type.lanes)
+        found = self._values.get(key)
+        if found is None:
+            found = self._values[key] = Const(value, type)
+        return found
 
     def load(
         self,
@@ -79,17 +87,17 @@ class Arena:
     ) -> Value:
         """Return the load of `lir.Load`."""
         key = ("load", buffer, id(offset), type.dtype.name, type.lanes, id(mask), id(lane_offset))
-        return self._make(key, lambda: Load(buffer, offset, type, mask, lane_offset))
+        found = self._values.get(key)
+        if found is None:
+            found = self._values[key] = Load(buffer, offset, type, mask, lane_offset)
+        return found
 
     def call(self, op: str, args: tuple[Value, ...], type: VType) -> Value:
         """Return an operation on values."""
         key = ("call", op, type.dtype.name, type.lanes, *map(id, args))
-        return self._make(key, lambda: Call(op, args, type))
-
-    def _make(self, key: tuple[object, ...], make: Callable[[], Value]) -> Value:
         found = self._values.get(key)
         if found is None:
-            found = self._values[key] = make()
+            found = self._values[key] = Call(op, args, type)
         return found
 
     def rebuild(self, value: Value, change: Callable[[Value], Value | None], done: dict[int, Value]) -> Value:
@@ -97,21 +105,26 @@ class Arena:
         found = done.get(id(value))
         if found is not None:
             return found
+        if self.plain(value):
+            return value
         made = change(value)
         if made is None:
-            made = self._inside(value, change, done)
+            made = self.mapped(value, lambda v: self.rebuild(v, change, done))
         done[id(value)] = made
         return made
 
-    def _inside(self, value: Value, change: Callable[[Value], Value | None], done: dict[int, Value]) -> Value:
+    def mapped(self, value: Value, change: Callable[[Value], Value]) -> Value:
+        """Return `value` with its direct operands changed."""
         if isinstance(value, Call):
-            args = tuple(self.rebuild(a, change, done) for a in value.args)
-            same = all(a is b for a, b in zip(args, value.args, strict=True))
-            return value if same else self.call(value.op, args, value.type)
+            args = tuple(map(change, value.args))
+            for a, b in zip(args, value.args, strict=True):
+                if a is not b:
+                    return self.call(value.op, args, value.type)
+            return value
         if isinstance(value, Load):
-            offset = self.rebuild(value.offset, change, done)
-            mask = None if value.mask is None else self.rebuild(value.mask, change, done)
-            lanes = None if value.lane_offset is None else self.rebuild(value.lane_offset, change, done)
+            offset = change(value.offset)
+            mask = None if value.mask is None else change(value.mask)
+            lanes = None if value.lane_offset is None else change(value.lane_offset)
             if offset is value.offset and mask is value.mask and lanes is value.lane_offset:
                 return value
             return self.load(value.buffer, offset, value.type, mask, lanes)
@@ -135,6 +148,17 @@ class Arena:
             parts = [self.buffers(c) for c in children(value)]
             own = frozenset((value.buffer,)) if isinstance(value, Load) else NOTHING
             found = self._buffers[id(value)] = own.union(*parts) if parts else own
+        return found
+
+    def plain(self, value: Value) -> bool:
+        """Tell whether a value is a constant, a loop counter, or arithmetic on them: nothing to rewrite or share."""
+        found = self._plain.get(id(value))
+        if found is None:
+            if isinstance(value, Call):
+                found = value.op in INDEX_OPS and all(map(self.plain, value.args))
+            else:
+                found = isinstance(value, Const) or (isinstance(value, Var) and value.name in self.ranges)
+            self._plain[id(value)] = found
         return found
 
     # ------------------------------------------------------------ linear forms
@@ -283,4 +307,4 @@ def split(a: Linear, number: int) -> tuple[int, Linear]:
     return 0, a
 
 
-__all__ = ["CHEAP", "I64", "NOTHING", "Arena", "Linear", "children", "plus", "split", "times"]
+__all__ = ["INDEX_OPS", "NOTHING", "Arena", "Linear", "children", "plus", "split", "times"]

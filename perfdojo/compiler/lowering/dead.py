@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from perfdojo.compiler.lowering.context import Context
 from perfdojo.compiler.lowering.lir import Comment, For, If, Let, Set, Stmt, Store
-from perfdojo.compiler.lowering.walk import Body, Facts, values
+from perfdojo.compiler.lowering.walk import Body, Facts, Key, key_of, values
 
 
 def alive(body: Body, context: Context) -> Body:
@@ -58,18 +58,27 @@ def _kept(body: Body, variables: set[str], unread: set[str]) -> Body:
 
 def _without_overwritten(body: Body, facts: Facts) -> Body:
     out: list[Stmt] = []
-    covered: dict[tuple[str, int, int, int], str] = {}
+    covered: dict[Key, str] = {}
     for s in reversed(body):
+        if isinstance(s, Comment):
+            out.append(s)
+            continue
         effects = facts.effects(s)
         if isinstance(s, Store):
-            key = (s.buffer, id(s.offset), s.value.type.lanes, id(s.mask))
+            key = key_of(s)
             if key in covered:
                 continue
-            covered = {k: b for k, b in covered.items() if b not in effects.read}
+            covered = _unread(covered, effects.read)
             covered[key] = s.buffer
         else:
-            covered = {k: b for k, b in covered.items() if b not in effects.read}
+            covered = _unread(covered, effects.read)
             if isinstance(s, For | If):
                 s = replace(s, body=_without_overwritten(s.body, facts))
         out.append(s)
     return tuple(reversed(out))
+
+
+def _unread(covered: dict[Key, str], read: frozenset[str]) -> dict[Key, str]:
+    if not covered or not read:
+        return covered
+    return {k: b for k, b in covered.items() if b not in read}

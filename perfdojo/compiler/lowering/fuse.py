@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from perfdojo.compiler.dtypes import F32, F64, DType
+from perfdojo.compiler.dtypes import DType
 from perfdojo.compiler.lowering.context import Context
 from perfdojo.compiler.lowering.lir import Call, Value
+
+_FUSED = frozenset(("f32", "f64"))
 
 
 def fused(op: str, args: tuple[Value, ...], dtype: DType, lanes: int, context: Context) -> Value | None:
@@ -12,7 +14,7 @@ def fused(op: str, args: tuple[Value, ...], dtype: DType, lanes: int, context: C
 
     Only for f32 and f64: the 16-bit types round their product in any case.
     """
-    if op not in ("add", "sub") or dtype not in (F32, F64) or not context.allows("contract"):
+    if op not in ("add", "sub") or dtype.name not in _FUSED or not context.allows("contract"):
         return None
     name = "mad" if lanes == 1 else "fma"
     if lanes > 1 and not context.target.supports("fma", dtype, lanes):

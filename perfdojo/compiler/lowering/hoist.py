@@ -10,12 +10,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from perfdojo.compiler.lowering.arena import children
+from perfdojo.compiler.lowering.arena import INDEX_OPS, children
 from perfdojo.compiler.lowering.context import Context
 from perfdojo.compiler.lowering.lir import Call, Const, For, If, Let, Load, Stmt, Value, Var
 from perfdojo.compiler.lowering.walk import Body, Effects, Facts, changed, lazy_from, values
-
-INDEX_OPS = frozenset(("iadd", "isub", "imul", "ineg", "idiv", "imod"))
 
 
 def hoisted(body: Body, context: Context, facts: Facts) -> Body:
@@ -83,7 +81,7 @@ class _Finder:
                 self.body(s.body, False)
 
     def value(self, v: Value, certain: bool) -> None:
-        if (id(v), certain) in self._seen or id(v) in self.found:
+        if (id(v), certain) in self._seen or id(v) in self.found or self.context.arena.plain(v):
             return
         self._seen.add((id(v), certain))
         if worth(v) and self._invariant(v) and (certain or self._safe(v)):

@@ -11,15 +11,14 @@ in every run, so that nothing is written back that another thread owns; (5) its 
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 from perfdojo.compiler.lowering.context import Context
 from perfdojo.compiler.lowering.lir import For, If, Let, Load, Set, Stmt, Store, Value, Var
-from perfdojo.compiler.lowering.walk import Access, Body, Facts, with_values
+from perfdojo.compiler.lowering.walk import Access, Body, Facts, Key, key_of, with_values
 
 MAX_REGISTERS = 256
 """Elements or vectors that one loop may keep; more would only move through the stack."""
-
-Key = tuple[str, int, int, int]
 
 
 def promoted(body: Body, context: Context, facts: Facts) -> Body:
@@ -109,7 +108,7 @@ def _disjoint(accesses: list[Access], context: Context) -> bool:
     if any(f.terms != forms[0].terms for f in forms):
         return False
     spans = sorted((f.const, a.lanes) for f, a in zip(forms, accesses, strict=True))
-    return all(low + lanes <= high for (low, lanes), (high, _) in zip(spans, spans[1:], strict=False))
+    return all(low + lanes <= high for (low, lanes), (high, _) in pairwise(spans))
 
 
 def _inside(a: Access, context: Context) -> bool:
@@ -122,7 +121,7 @@ def _replaced(body: Body, registers: dict[Key, Var], context: Context) -> Body:
 
     def change(v: Value) -> Value | None:
         if isinstance(v, Load) and v.lane_offset is None:
-            return registers.get((v.buffer, id(v.offset), v.type.lanes, id(v.mask)))
+            return registers.get(key_of(v))
         return None
 
     def rebuilt(v: Value) -> Value:
@@ -131,7 +130,7 @@ def _replaced(body: Body, registers: dict[Key, Var], context: Context) -> Body:
     out: list[Stmt] = []
     for s in body:
         if isinstance(s, Store):
-            var = registers.get((s.buffer, id(s.offset), s.value.type.lanes, id(s.mask)))
+            var = registers.get(key_of(s))
             out.append(with_values(s, rebuilt) if var is None else Set(var, rebuilt(s.value)))
             continue
         t = with_values(s, rebuilt)

@@ -30,6 +30,8 @@ class Scopes:
         self._sums: dict[str, Sums] = {}
         self._homes: dict[str, list[Scope]] = {}
         self._open: dict[str, Accumulators] = {}
+        self._counts: dict[str, list[int]] = {}
+        self._widths: dict[str, int] = {}
         if context.target.vector_bits:
             self._find_sums(context.program.body, ())
 
@@ -54,26 +56,37 @@ class Scopes:
 
     def _find_sums(self, nodes: tuple[Node, ...], around: tuple[Scope, ...]) -> None:
         for n in nodes:
-            if isinstance(n, Scope) and n.mark == "vector":
+            if not isinstance(n, Scope):
+                continue
+            if n.mark == "vector":
                 found = self._sums[n.name] = sums(n, around, self.context)
                 if found.home:
                     self._homes.setdefault(found.home, []).append(n)
-            elif isinstance(n, Scope):
-                self._find_sums(n.body, (*around, n))
+            self._find_sums(n.body, (*around, n))
 
     def _scope(self, scope: Scope, around: tuple[Scope, ...], frame: Frame, copies: int) -> list[Stmt]:
         """Return the code of a scope, with the sums over lanes that end behind it."""
         homes = self._homes.get(scope.name, []) if not frame.vector else []
         for vector in homes:
-            counts = lane_counts(vector, self.context)
-            width = partial_width(vector, counts[0], scope, self._sums[vector.name]) if counts else 1
             inside = {s.name for s in (scope, *scopes_in(scope.body))}
-            self._open[vector.name] = Accumulators(self.expressions, width, inside)
+            self._open[vector.name] = Accumulators(self.expressions, self._width(vector, scope), inside)
         code = self._runs(scope, around, frame, copies)
         for vector in homes:
             accumulators = self._open.pop(vector.name)
             code = [*accumulators.opened(), *code, *accumulators.closed()]
         return code
+
+    def _width(self, vector: Scope, home: Scope) -> int:
+        if vector.name not in self._widths:
+            counts = self._lane_counts(vector)
+            made = partial_width(vector, counts[0], home, self._sums[vector.name]) if counts else 1
+            self._widths[vector.name] = made
+        return self._widths[vector.name]
+
+    def _lane_counts(self, scope: Scope) -> list[int]:
+        if scope.name not in self._counts:
+            self._counts[scope.name] = lane_counts(scope, self.context)
+        return self._counts[scope.name]
 
     def _runs(self, scope: Scope, around: tuple[Scope, ...], frame: Frame, copies: int) -> list[Stmt]:
         extent = const_int(scope.extent)
@@ -103,7 +116,7 @@ class Scopes:
         )
         reason = ""
         told = set(self._told)
-        for lanes in lane_counts(scope, self.context):
+        for lanes in self._lane_counts(scope):
             try:
                 code = place.code(lanes)
             except NotVectorisableError as why:

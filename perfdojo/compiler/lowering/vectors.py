@@ -19,7 +19,7 @@ from perfdojo.compiler.walk import const_int, subexpressions
 MAX_WRITTEN_OUT = 8
 """Vectors of a scope that are written out one after the other instead of in a loop."""
 
-MAX_STATEMENTS = 96
+MAX_STATEMENTS = 512
 """Copies of statements that writing out vectors may lead to."""
 
 MAX_PARTIAL = 4

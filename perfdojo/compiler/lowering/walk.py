@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from perfdojo.compiler.lowering.arena import Arena, children
-from perfdojo.compiler.lowering.lir import Call, For, If, Let, Load, Set, Stmt, Store, Value, Var
+from perfdojo.compiler.lowering.lir import Call, Comment, For, If, Let, Load, Set, Stmt, Store, Value
 
 Body = tuple[Stmt, ...]
 LAZY: dict[str, int] = {"select": 1, "and": 1, "or": 1}
@@ -23,25 +24,30 @@ class Effects:
     parallel: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Access:
+Key = tuple[str, int, int, int]
+"""Buffer, offset, lanes and mask: equal for accesses of the same elements, as values are one object each."""
+
+
+class Access(NamedTuple):
     """A load or a store of a body, in the order of execution.
 
     `certain`: happens in every run of the body (each loop runs at least once).
     """
 
+    key: Key
     buffer: str
     offset: Value
     lanes: int
     mask: Value | None
     store: bool
     certain: bool
-    gather: bool = False
+    gather: bool
 
-    @property
-    def key(self) -> tuple[str, int, int, int]:
-        """What tells whether two accesses are of the same elements; values are one object each."""
-        return self.buffer, id(self.offset), self.lanes, id(self.mask)
+
+def key_of(s: Load | Store) -> Key:
+    """Return the key of a load without gather, or of a store."""
+    lanes = s.type.lanes if isinstance(s, Load) else s.value.type.lanes
+    return s.buffer, id(s.offset), lanes, id(s.mask)
 
 
 def values(s: Stmt) -> tuple[Value, ...]:
@@ -87,31 +93,48 @@ class Facts:
         self.arena = arena
         # the key object is kept beside the answer, so that its id is not used again
         self._effects: dict[int, tuple[object, Effects]] = {}
+        self._accesses: dict[int, tuple[object, list[Access]]] = {}
         self._loads: dict[int, tuple[tuple[Load, bool], ...]] = {}
 
     def effects(self, s: Stmt) -> Effects:
         """Return the effects of a statement with its body."""
         found = self._effects.get(id(s))
         if found is None:
-            found = self._effects[id(s)] = s, self._effects_of(s)
+            defined: set[str] = set()
+            read: set[str] = set()
+            written: set[str] = set()
+            parallel = self._gather(s, defined, read, written)
+            made = Effects(frozenset(defined), frozenset(read), frozenset(written), parallel)
+            found = self._effects[id(s)] = s, made
         return found[1]
 
-    def _effects_of(self, s: Stmt) -> Effects:
-        read = frozenset[str]().union(*(self.arena.buffers(v) for v in values(s)))
+    def _gather(self, s: Stmt, defined: set[str], read: set[str], written: set[str]) -> bool:
+        """Add the effects of a statement to the sets; tell whether there are threads in it."""
+        for v in values(s):
+            if not self.arena.plain(v):
+                read |= self.arena.buffers(v)
         if isinstance(s, Store):
-            return Effects(frozenset(), read, frozenset((s.buffer,)))
-        if isinstance(s, Let | Set):
-            return Effects(frozenset((s.var.name,)), read, frozenset())
-        if isinstance(s, For | If):
-            inner = [self.effects(t) for t in s.body]
-            own = frozenset((s.var.name,)) if isinstance(s, For) else frozenset[str]()
-            return Effects(
-                own.union(*(e.defined for e in inner)),
-                read.union(*(e.read for e in inner)),
-                frozenset[str]().union(*(e.written for e in inner)),
-                (isinstance(s, For) and s.parallel) or any(e.parallel for e in inner),
-            )
-        return Effects(frozenset(), read, frozenset())
+            written.add(s.buffer)
+        elif isinstance(s, Let | Set):
+            defined.add(s.var.name)
+        elif isinstance(s, For | If):
+            return self._gather_body(s, defined, read, written)
+        return False
+
+    def _gather_body(self, s: For | If, defined: set[str], read: set[str], written: set[str]) -> bool:
+        parallel = isinstance(s, For) and s.parallel
+        if isinstance(s, For):
+            defined.add(s.var.name)
+        for t in s.body:
+            if isinstance(t, For | If):
+                inner = self.effects(t)
+                defined |= inner.defined
+                read |= inner.read
+                written |= inner.written
+                parallel = parallel or inner.parallel
+            else:
+                self._gather(t, defined, read, written)
+        return parallel
 
     def loads(self, value: Value) -> tuple[tuple[Load, bool], ...]:
         """Return the loads of a value in order, each with whether it happens whenever the value is needed."""
@@ -130,27 +153,38 @@ class Facts:
         if isinstance(value, Load):
             yield value, True
 
-    def accesses(self, body: Body, certain: bool = True) -> Iterator[Access]:
-        """Yield the accesses of a body in order."""
+    def accesses(self, body: Body) -> list[Access]:
+        """Return the accesses of a body in order."""
+        found: list[Access] = []
         for s in body:
-            for v in values(s):
-                for load, always in self.loads(v):
-                    gather = load.lane_offset is not None
-                    yield Access(
-                        load.buffer,
-                        load.offset,
-                        load.type.lanes,
-                        load.mask,
-                        False,
-                        certain and always,
-                        gather,
-                    )
-            if isinstance(s, Store):
-                yield Access(s.buffer, s.offset, s.value.type.lanes, s.mask, True, certain)
-            elif isinstance(s, For):
-                yield from self.accesses(s.body, certain)
-            elif isinstance(s, If):
-                yield from self.accesses(s.body, False)
+            if isinstance(s, For | If):
+                found += self._nested(s)
+            elif not isinstance(s, Comment):
+                self._add(s, found)
+        return found
+
+    def _nested(self, s: For | If) -> list[Access]:
+        known = self._accesses.get(id(s))
+        if known is None:
+            found: list[Access] = []
+            self._add(s, found)
+            inner = self.accesses(s.body)
+            found += inner if isinstance(s, For) else (a._replace(certain=False) for a in inner)
+            known = self._accesses[id(s)] = s, found
+        return known[1]
+
+    def _add(self, s: Stmt, found: list[Access]) -> None:
+        """Add the accesses of the values of a statement, then that of a store."""
+        for v in values(s):
+            if self.arena.plain(v):
+                continue
+            for load, always in self.loads(v):
+                lanes, gather = load.type.lanes, load.lane_offset is not None
+                key = key_of(load)
+                found.append(Access(key, load.buffer, load.offset, lanes, load.mask, False, always, gather))
+        if isinstance(s, Store):
+            lanes = s.value.type.lanes
+            found.append(Access(key_of(s), s.buffer, s.offset, lanes, s.mask, True, True, False))
 
 
 def lazy_from(value: Value) -> int:
@@ -169,17 +203,3 @@ def names_of(body: Body) -> set[str]:
         elif isinstance(s, For | If):
             found |= names_of(s.body)
     return found
-
-
-__all__ = [
-    "Access",
-    "Body",
-    "Effects",
-    "Facts",
-    "Var",
-    "changed",
-    "lazy_from",
-    "names_of",
-    "values",
-    "with_values",
-]

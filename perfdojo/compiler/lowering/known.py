@@ -1,0 +1,109 @@
+"""What is known at a point of straight code: elements that variables equal, and values that have a name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from perfdojo.compiler.lowering.arena import Arena, Linear
+from perfdojo.compiler.lowering.lir import Const, Load, Value, Var
+from perfdojo.compiler.lowering.walk import Facts, Key, key_of
+
+
+@dataclass(slots=True)
+class Known:
+    """Knowledge that stores and assignments take away.
+
+    Attributes:
+        memory: variable or constant that equals an element (or vector of elements), by buffer and key.
+        names: immutable variable that holds a value, by the id of the value.
+        copies: what a variable that was only another name stands for; valid in the whole function.
+    """
+
+    arena: Arena
+    memory: dict[str, dict[Key, tuple[Linear, Value]]] = field(default_factory=dict)
+    names: dict[int, tuple[Value, Var]] = field(default_factory=dict)
+    copies: dict[str, Value] = field(default_factory=dict)
+
+    def copy(self) -> Known:
+        """Return knowledge that can be taken away from without changing this."""
+        return Known(self.arena, {b: dict(m) for b, m in self.memory.items()}, dict(self.names), self.copies)
+
+    def name(self, value: Value, var: Var) -> None:
+        """Learn that the immutable `var` holds `value`."""
+        if not isinstance(value, Const | Var):
+            self.names[id(value)] = value, var
+        if isinstance(value, Load) and value.lane_offset is None:
+            self.element(key_of(value), value.offset, var)
+
+    def element(self, key: Key, offset: Value, value: Value) -> None:
+        """Learn that the element of `key` equals `value`."""
+        self.memory.setdefault(key[0], {})[key] = self.arena.linear(offset), value
+
+    def find(self, value: Value) -> Value | None:
+        """Return the variable or constant that equals `value`."""
+        named = self.names.get(id(value))
+        if named is not None:
+            return named[1]
+        if isinstance(value, Load) and value.lane_offset is None:
+            entry = self.memory.get(value.buffer, {}).get(key_of(value))
+            if entry is not None:
+                return entry[1]
+        return None
+
+    def forget_variables(self, gone: frozenset[str]) -> None:
+        """Forget what depends on variables that change."""
+        variables = self.arena.variables
+
+        def steady(entry: tuple[Linear, Value]) -> bool:
+            return variables(entry[1]).isdisjoint(gone) and all(
+                variables(a).isdisjoint(gone) for a in self.arena.atoms(entry[0])
+            )
+
+        for buffer, entries in self.memory.items():
+            self.memory[buffer] = {k: e for k, e in entries.items() if steady(e)}
+        self.names = {
+            k: e for k, e in self.names.items() if variables(e[0]).isdisjoint(gone) and e[1].name not in gone
+        }
+
+    def forget_buffers(self, gone: frozenset[str]) -> None:
+        """Forget what depends on the content of buffers."""
+        if not gone:
+            return
+        read = self.arena.buffers
+        for buffer, entries in self.memory.items():
+            if buffer in gone:
+                self.memory[buffer] = {}
+            elif entries:
+                self.memory[buffer] = {
+                    k: e
+                    for k, e in entries.items()
+                    if all(read(a).isdisjoint(gone) for a in self.arena.atoms(e[0]))
+                }
+        self.names = {k: e for k, e in self.names.items() if read(e[0]).isdisjoint(gone)}
+
+    def forget_span(self, buffer: str, where: Linear, lanes: int, facts: Facts) -> None:
+        """Forget the elements that a store may have changed: those not surely apart from its span."""
+        entries = self.memory.get(buffer)
+        if entries:
+            self.memory[buffer] = {k: e for k, e in entries.items() if apart(e[0], k[2], where, lanes)}
+        read = self.arena.buffers
+        doubtful = [k for k, e in self.names.items() if buffer in read(e[0])]
+        for k in doubtful:
+            if not self._untouched(self.names[k][0], buffer, where, lanes, facts):
+                del self.names[k]
+
+    def _untouched(self, value: Value, buffer: str, where: Linear, lanes: int, facts: Facts) -> bool:
+        return all(
+            load.buffer != buffer
+            or (
+                load.lane_offset is None
+                and apart(self.arena.linear(load.offset), load.type.lanes, where, lanes)
+            )
+            for load, _ in facts.loads(value)
+        )
+
+
+def apart(a: Linear, a_lanes: int, b: Linear, b_lanes: int) -> bool:
+    """Tell whether two spans of elements surely have none in common."""
+    distance = a.const - b.const
+    return a.terms == b.terms and (distance >= b_lanes or -distance >= a_lanes)
