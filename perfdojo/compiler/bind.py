@@ -16,10 +16,12 @@ MAX_SIZE = 1 << 62
 def bind(program: ir.Program, overrides: Mapping[str, int] | None = None) -> ir.Program:
     """Return the program with every size replaced by its value; its sizes are then `fixed`.
 
+    A size may be 0 where it only occurs in indices and values, as no padding does; extents may not.
+
     Constant subexpressions over sizes are folded, so extents, shapes and coefficients are Literals.
 
     Raises:
-        PerfDojoError: an override of an unknown or fixed size, a size or extent under 1.
+        PerfDojoError: an override of an unknown or fixed size, a negative size, an extent under 1.
     """
     values = size_values(program, overrides or {})
     binder = _Binder(program, values)
@@ -52,9 +54,9 @@ def size_values(program: ir.Program, overrides: Mapping[str, int]) -> dict[str, 
     values: dict[str, int] = {}
     for size in program.sizes:
         value = overrides[size.name] if size.name in overrides else _evaluate(size.value, values, program)
-        if not 1 <= value <= MAX_SIZE:
+        if not 0 <= value <= MAX_SIZE:
             given = f" (-D {size.name}={value})" if size.name in overrides else ""
-            wrong = "a size is at least 1" if value < 1 else "a size is at most 2^62"
+            wrong = "a size is not negative" if value < 0 else "a size is at most 2^62"
             raise PerfDojoError(f"size {size.name} is {value}{given}; {wrong}", program.source, size.span)
         values[size.name] = value
     return values
@@ -98,7 +100,14 @@ class _Binder:
     def positive(self, expr: ir.Expr, what: str, span: ir.Span | None) -> ir.Expr:
         folded = ir.Literal(_evaluate(expr, self.values, self.program), I64, expr.span)
         if folded.value < 1:
-            raise PerfDojoError(f"{what} {folded.value}; it is at least 1", self.program.source, span)
+            named = sorted({e.name for e in subexpressions(expr) if isinstance(e, ir.SizeRef)})
+            where = ", ".join(f"{n} = {self.values[n]}" for n in named)
+            raise PerfDojoError(
+                f"{what} {folded.value}; it is at least 1",
+                self.program.source,
+                span,
+                f"here {where}: choose larger sizes" if named else "",
+            )
         return folded
 
 

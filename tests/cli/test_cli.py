@@ -141,7 +141,7 @@ def test_shared_library_is_called_from_python(kernel: Path) -> None:
         (["sofmax"], 1, "did you mean 'softmax'?"),
         (["softmax", "--target", "avx51"], 1, "did you mean 'avx512'?"),
         (["softmax", "-D", "M=3"], 1, "no size 'M'"),
-        (["softmax", "-D", "N=0"], 1, "a size is at least 1"),
+        (["softmax", "-D", "N=0"], 1, "it is at least 1"),
         (["."], 1, "is a folder"),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -61,7 +62,8 @@ def cases(seeds: Sequence[int], target: str, fp: str, functions: bool = True) ->
 def build(found: Sequence[Case]) -> ctypes.CDLL:
     """Compile all cases into one library; emulated where the CPU lacks a feature."""
     host = _host()
-    files = tuple(f for c in found for f in c.emitted.files)
+    headers_of = [f for c in found for f in c.emitted.files if f[0].endswith(".h")]
+    files = (("all.c", "\n".join(_source(c) for c in found)), *headers_of)
     flags = tuple(dict.fromkeys(f for c in found for f in flags_of(c.emitted, host)))
     flags = tuple("-O1" if f == "-O3" else f for f in flags)
     headers: tuple[tuple[str, str], ...] = ()
@@ -72,6 +74,11 @@ def build(found: Sequence[Case]) -> ctypes.CDLL:
     made = build_files(request, host.compiler, host.cpu, host.places)
     assert isinstance(made, Artifact), made
     return ctypes.CDLL(str(made.path))
+
+
+def _source(case: Case) -> str:
+    """The C text with helpers of its own name, so that many kernels fit one translation unit."""
+    return re.sub(r"\bpd_", f"pd_{case.seed}_", case.emitted.files[0][1])
 
 
 def _place(argument: Argument, value: Array | None) -> tuple[Array, Array]:
