@@ -1,11 +1,11 @@
-"""Fits the polynomials of the f32 functions and prints the tables of `perfdojo/compiler/elementary/*coefficients.py`.
+"""Fits the polynomials of the f32 functions; prints the tables of compiler/elementary/*coefficients.py.
 
     python benchmarks/fit_functions.py [name ...]
 
 Each fit minimises the largest weighted error over a Chebyshev grid by Lawson's iteration (weighted least
-squares whose weights grow where the error is large), rounds one coefficient after the other to f32 (or f64), the
-rest being fitted again each time, and at last moves coefficients by units of their last place as long as that
-lowers the largest error. Nothing is random: the same tables come out each time.
+squares whose weights grow where the error is large), rounds one coefficient after the other, the rest being
+fitted again each time, and at last moves f32 coefficients by units of their last place as long as that lowers
+the largest error. Nothing is random: the same tables come out each time.
 Source of the iteration: C. L. Lawson, "Contributions to the theory of linear least maximum approximation",
 thesis, UCLA, 1961.
 """
@@ -36,8 +36,8 @@ SLACK = mpf("1.0005")
 class Fit:
     """A polynomial sum c_j x^j, j = 0 .. degree, with error weight * (function - polynomial) on [low, high].
 
-    `fixed` holds coefficients that are given; the others are rounded to `bits` bits. The weight turns the error into ULP of the result or a
-    relative error; only the ratio of weights counts.
+    `fixed` holds coefficients that are given; the others are rounded to `bits` bits (24: f32, 53: f64).
+    The weight turns the error into ULP of the result or a relative error; only the ratio of weights counts.
     """
 
     function: Real
@@ -116,7 +116,9 @@ FITS: dict[str, Fit] = {
         mpf("3.93"),
         7,
     ),
-    "SIN": Fit(_sine, lambda z: z ** mpf(1.5) / mpmath.sin(mpmath.sqrt(z)), mpf("1e-12"), QUARTER_PI**2, 4, bits=53),
+    "SIN": Fit(
+        _sine, lambda z: z ** mpf(1.5) / mpmath.sin(mpmath.sqrt(z)), mpf("1e-12"), QUARTER_PI**2, 4, bits=53
+    ),
     "COS": Fit(_cosine, lambda z: z / mpmath.cos(mpmath.sqrt(z)), mpf("1e-12"), QUARTER_PI**2, 4, bits=53),
     "LOG2": Fit(_log2, lambda z: 1 / _log2(z), mpf("1e-12"), mpf("0.0401"), 6, bits=53),
     "EXP2": Fit(lambda r: mpf(2) ** r, lambda r: mpf(2) ** -r, mpf(-0.5), mpf(0.5), 8, (1.0,), bits=53),
@@ -196,9 +198,7 @@ def _descend(grid: Grid, c: list[float], first: int) -> tuple[list[float], float
     free = range(first, len(c))
     columns = {p: grid.column(p) for p in free}
     single = [((p, d),) for p in free for d in (-1, 1, 2, -2, 4, -4, 16, -16)]
-    double = [
-        ((p, d), (q, e)) for p, q in combinations(free, 2) for d, e in product((-1, 1), (-2, -1, 1, 2))
-    ]
+    double = [((p, d), (q, e)) for p, q in combinations(free, 2) for d, e in product((-1, 1), (-2, -1, 1, 2))]
     error = grid.error(c)
     least, moved = float(np.abs(error).max()), True
     while moved:

@@ -18,7 +18,8 @@ from perfdojo.backends.helpers import helper_text
 Array = NDArray[Any]
 
 GCC = shutil.which("gcc")
-FLAGS = ("-O2", "-std=c11", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off", "-fno-math-errno", "-march=native")
+WARNINGS = ("-Wall", "-Wextra", "-Werror", "-Wno-unused-function")
+FLAGS = ("-O2", "-std=c11", "-ffp-contract=off", "-fno-math-errno", "-march=native", *WARNINGS)
 FUNCTIONS = ("exp", "log", "tanh", "erf", "sigmoid", "sin", "cos", "sqrt", "rsqrt", "pow")
 _TYPES = {"f32": ("float", np.float32), "f64": ("double", np.float64)}
 
@@ -35,7 +36,7 @@ def compile_c(source: str, output: Path, *flags: str) -> None:
     (output.parent / "functions.h").write_text(functions_header(), encoding="utf-8")
     path = output.with_suffix(".c")
     path.write_text(source, encoding="utf-8")
-    command = [GCC, *FLAGS, "-Wno-unused-function", *flags, str(path), "-o", str(output), "-lm"]
+    command = [GCC, *FLAGS, *flags, str(path), "-o", str(output), "-lm"]
     built = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert built.returncode == 0, built.stderr
 

@@ -16,7 +16,7 @@ SAMPLE = 1009
 
 
 def worst(name: str, step: int, folder: Path) -> float:
-    """Return the largest error in ULP over every `step`-th argument; no NaN, infinity or zero may be wrong."""
+    """Return the largest error in ULP over every `step`-th argument; no NaN, inf or zero may be wrong."""
     if GCC is None:
         pytest.skip("gcc is missing")
     program = folder / "exhaustive"

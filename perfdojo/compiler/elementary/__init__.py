@@ -1,1 +1,1 @@
-"""The elementary functions: coefficients, target-neutral descriptions, C source. docs/functions.md explains them."""
+"""The elementary functions: coefficients, target-neutral descriptions, C source; see docs/functions.md."""

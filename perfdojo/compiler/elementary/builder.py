@@ -32,12 +32,18 @@ class Builder:
         return name
 
     def horner(self, name: str, coefficients: Sequence[float], x: str, comment: str = "") -> str:
-        """Append the polynomial with `coefficients`, lowest power first, at `x`; its steps are `name`1, 2, ..."""
+        """Append the polynomial with `coefficients`, lowest power first, at `x`: `name`1, `name`2, ..."""
         value: str | float = coefficients[-1]
         for k, c in enumerate(reversed(coefficients[:-1]), 1):
             value = self(f"{name}{k}", "fma", value, x, c, comment=comment if k == 1 else "")
         assert isinstance(value, str), value
         return value
+
+    def even_odd(self, name: str, coefficients: Sequence[float], x: str, square: str) -> str:
+        """Append the same as even part(square) + x * odd part(square): as many steps, half the latency."""
+        even = self.horner(f"{name}_even", coefficients[0::2], square)
+        odd = self.horner(f"{name}_odd", coefficients[1::2], square)
+        return self(name, "fma", odd, x, even)
 
     def routine(self) -> Routine:
         """Return the finished routine, its constants first."""

@@ -10,6 +10,9 @@ from perfdojo.compiler.elementary.builder import Builder
 from perfdojo.compiler.elementary.routine import Routine
 
 _SIGN = -(2**31)
+_LOG_LEAST = 0x3F400000
+"""Bits of LOG_LEAST."""
+_LARGEST = (2.0 - 2.0**-23) * 2.0**127
 
 
 def describe(name: str) -> Routine:
@@ -60,7 +63,8 @@ def _sigmoid() -> Routine:
 
 
 def _tanh() -> Routine:
-    b = Builder("tanh", "tanh(x) = (T (s+1) + (s-1)) / ((s+1) + T (s-1)), s = 2^k = e^(2x-2r), T = tanh r", "x")
+    formula = "tanh(x) = (T (s+1) + (s-1)) / ((s+1) + T (s-1)), s = 2^k = e^(2x-2r), T = tanh r"
+    b = Builder("tanh", formula, "x")
     x = _clamp(b, "x", -c.TANH_LIMIT, c.TANH_LIMIT)
     k, s = _power_of_two(b, x, 2 * c.LOG2_E, c.BIAS, "round(2x / log 2)")
     r = b("r", "fnma", k, c.LN_2 / 2, x, comment="|r| <= log(2) / 4")
@@ -83,16 +87,16 @@ def _log() -> Routine:
     a = b("a", "select", small, scaled, "x", comment="a normal number, if x > 0")
     offset = b("e_offset", "select", small, -c.LOG_SUBNORMAL_SCALE, 0.0)
     bits = b("a_bits", "bitcast_f32_i32", a)
-    above = b("above", "sub_i32", bits, 0x3F400000, comment="bits of 0.75")
+    above = b("above", "sub_i32", bits, _LOG_LEAST, comment="bits of 0.75")
     e_bits = b("e_bits", "and_i32", above, -(2**23), comment="2^23 e")
     m = b("m", "bitcast_i32_f32", b("m_bits", "sub_i32", bits, e_bits))
     e = b("e", "fma", b("e_scaled", "cvt_i32_f32", e_bits), 2.0**-23, offset)
     f = b("f", "sub", m, 1.0, comment="exact")
     z = b("z", "mul", f, f)
-    log_m = b("log_m", "fma", z, b.horner("q", c.LOG, f), f)
-    y = b("y_positive", "fma", e, c.LN_2, log_m)
-    finite = b("finite", "lt", "x", float("inf"))
-    kept = b("y_not_negative", "select", finite, y, "x", comment="log(inf) = inf")
+    log_m = b("log_m", "fma", z, b.even_odd("q", c.LOG, f, z), f)
+    y = b("y_finite", "fma", e, c.LN_2, log_m)
+    far = b("x_far", "sub", "x", _LARGEST, comment="not above 0, but for inf and NaN")
+    kept = b("y_not_negative", "max_raw", y, far, comment="log(inf) = inf; NaN stays")
     zero = b("zero", "eq", "x", 0.0)
     special = b("special", "select", zero, float("-inf"), float("nan"))
     positive = b("positive", "gt", "x", 0.0)
@@ -104,7 +108,8 @@ def _erf() -> Routine:
     b = Builder("erf", "erf(x) = 1 - e^y for x >= 0, y = log(erfc(x)) = x (h(x) - 2/sqrt(pi)); odd", "x")
     absolute = b("x_abs", "abs", "x")
     a = b("a", "min_raw", c.ERF_LIMIT, absolute, comment="NaN stays")
-    ha = b("ha", "mul", b.horner("h", c.ERF, a), a)
+    h = b.even_odd("h", c.ERF, a, b("a2", "mul", a, a))
+    ha = b("ha", "mul", h, a)
     y = b("log_erfc", "fnma", a, c.ERF_SLOPE, ha)
     k, s = _power_of_two(b, y, c.LOG2_E, c.BIAS, "round(log_erfc / log 2)")
     r = b("r", "fnma", k, c.LN_2, y)

@@ -1,4 +1,4 @@
-"""A function as a straight line of primitive operations, each of which is one instruction on most machines."""
+"""A function as a straight line of primitive operations, each one instruction on most machines."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ PRIMITIVES: dict[str, Primitive] = {
 }
 """The primitives. Floats are IEEE 754, rounded to nearest even, subnormals kept; integers wrap.
 
-fma a*b + c, fms a*b - c, fnma c - a*b, each rounded once. min_raw is `a < b ? a : b` and max_raw `a > b ? a : b`,
-so the second operand wins when one is NaN. Comparisons with a NaN are false, but for ne and unordered. select
-takes its second operand where the mask is set. cvt_X_Y takes X and gives Y, to nearest even. sar keeps the sign,
-shr does not.
+fma a*b + c, fms a*b - c, fnma c - a*b, each rounded once. min_raw is `a < b ? a : b` and max_raw
+`a > b ? a : b`, so the second operand wins when one is NaN. Comparisons with a NaN are false, but for ne and
+unordered. select takes its second operand where the mask is set. cvt_X_Y takes X and gives Y, to nearest
+even. sar keeps the sign, shr does not.
 """
 
 

@@ -17,13 +17,13 @@ LARGE = 2.0**20
 """From here on x is reduced with the bits of 2/pi."""
 TWO_OVER_PI_WORDS = (
     0x00000000,
-    0xa2f9836e,
-    0x4e441529,
-    0xfc2757d1,
-    0xf534ddc0,
-    0xdb629599,
-    0x3c439041,
-    0xfe5163ab,
+    0xA2F9836E,
+    0x4E441529,
+    0xFC2757D1,
+    0xF534DDC0,
+    0xDB629599,
+    0x3C439041,
+    0xFE5163AB,
 )
 """2/pi after LEADING_ZEROS bits that are 0, 32 bits a word, the first bit in front."""
 LEADING_ZEROS = 32

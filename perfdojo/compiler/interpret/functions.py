@@ -71,7 +71,7 @@ def rsqrt(x: Array) -> Array:
 
 
 def pow(x: Array, y: Array) -> Array:
-    """Return x^y with the special values of C (Annex F.10.4.4); x and y have one type and broadcast together."""
+    """Return x^y with the special values of C (Annex F.10.4.4), for x and y of one type."""
     x, y = np.broadcast_arrays(x, y)
     with np.errstate(all="ignore"):
         if x.dtype == np.float64:
@@ -126,7 +126,7 @@ def _pow64(x: float, y: float) -> float:
     try:
         return math.pow(x, y)
     except (ValueError, OverflowError):
-        # It raises for a zero to a negative power, on overflow, and for a fractional power of a negative number.
+        # On overflow, and for a zero to a negative or a negative number to a fractional power.
         if x < 0 and not y.is_integer():
             return math.nan
         odd = math.fmod(y, 2) in (1.0, -1.0)
@@ -142,6 +142,11 @@ def _polynomial(coefficients: Sequence[float], x: F32) -> F32:
     for coefficient in coefficients[-2::-1]:
         value = fma32(value, x, np.float32(coefficient))
     return value
+
+
+def _even_odd(coefficients: Sequence[float], x: F32, square: F32) -> F32:
+    """The even part at x^2 plus x times the odd part, each by Horner's rule."""
+    return fma32(_polynomial(coefficients[1::2], square), x, _polynomial(coefficients[0::2], square))
 
 
 def _nearest_power(x: F32, factor: float, bias: float) -> tuple[F32, F32]:
@@ -195,7 +200,8 @@ def _log32(x: F32) -> F32:
     exponent = (normal.view(np.int32) - np.int32(least)) >> np.int32(23)
     f = (normal.view(np.int32) - (exponent << np.int32(23))).view(np.float32) - _ONE
     e = exponent.astype(np.float32) - np.where(subnormal, np.float32(c.LOG_SUBNORMAL_SCALE), np.float32(0.0))
-    log_m = fma32(f * f, _polynomial(c.LOG, f), f)
+    square = f * f
+    log_m = fma32(square, _even_odd(c.LOG, f, square), f)
     result = fma32(e, np.float32(c.LN_2), log_m)
     result = np.where(x == np.inf, x, result)
     result = np.where(x == 0, np.float32(-np.inf), result)
@@ -204,7 +210,7 @@ def _log32(x: F32) -> F32:
 
 def _erf32(x: F32) -> F32:
     a = np.minimum(np.abs(x), np.float32(c.ERF_LIMIT))
-    log_erfc = _minus_multiple(_polynomial(c.ERF, a) * a, a, c.ERF_SLOPE)
+    log_erfc = _minus_multiple(_even_odd(c.ERF, a, a * a) * a, a, c.ERF_SLOPE)
     k, s = _nearest_power(log_erfc, c.LOG2_E, c.BIAS)
     r = _minus_multiple(log_erfc, k, c.LN_2)
     less_one = fma32(r * r, _polynomial(c.EXPM1, r), r)

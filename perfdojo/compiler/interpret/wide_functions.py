@@ -1,4 +1,4 @@
-"""The f32 functions that are evaluated in f64: sin, cos and pow; multiplications and additions without fma."""
+"""The f32 functions that are evaluated in f64, without fma: sin, cos and pow."""
 
 from __future__ import annotations
 
