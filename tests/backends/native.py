@@ -85,7 +85,8 @@ def same_bits(a: Array, b: Array) -> bool:
         return False
     if a.dtype.kind in "iub":
         return bool(np.array_equal(a, b))
-    wide_a, wide_b = a.astype(np.float64), b.astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        wide_a, wide_b = a.astype(np.float64), b.astype(np.float64)
     nan = np.isnan(wide_a)
     equal = (wide_a == wide_b) & (np.signbit(wide_a) == np.signbit(wide_b))
     return bool(np.all(np.where(nan, np.isnan(wide_b), equal)))

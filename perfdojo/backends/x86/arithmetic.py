@@ -27,20 +27,18 @@ def add_arithmetic(table: Table) -> None:
 def _roundings(table: Table, n: int) -> None:
     """`rounded`: an f32 to the nearest f16 or bf16, still held as f32."""
     table.add("rounded", F16, n, "<p>_cvtph_ps(<p>_cvtps_ph({0}, _MM_FROUND_TO_NEAREST_INT))", "v")
-    whole = table.vector(I32, n)
-    nearest = "<p>_cast<si>_ps(<p>_and_<si>(<p>_add_epi32(bits, up), <p>_set1_epi32(-0x10000)))"
+    whole, unordered = table.vector(I32, n), table.use("compare:unordered", F32, n, "{0}", "{0}")
     table.add(
         "rounded",
         BF16,
         n,
-        table.use(
-            "pick", F32, n, table.use("compare:unordered", F32, n, "{0}", "{0}"), "<p>_set1_ps(NAN)", nearest
-        ),
+        table.use("pick", F32, n, unordered, "<p>_set1_ps(NAN)", "<p>_cast<si>_ps(near)"),
         "v",
         setup=(
             f"const {whole} bits = <p>_castps_<si>({{0}})",
             f"const {whole} odd = <p>_and_<si>(<p>_srli_epi32(bits, 16), <p>_set1_epi32(1))",
-            f"const {whole} up = <p>_add_epi32(odd, <p>_set1_epi32(0x7fff))",
+            f"const {whole} up = <p>_add_epi32(bits, <p>_add_epi32(odd, <p>_set1_epi32(0x7fff)))",
+            f"const {whole} near = <p>_and_<si>(up, <p>_set1_epi32(-0x10000))",
         ),
         why="to the nearest bf16, ties to even, within the bits of the f32",
     )

@@ -20,7 +20,7 @@ _ELEMENTS = {
 _SCALARS = {
     "f32": "float",
     "f64": "double",
-    "i8": "char",
+    "i8": "signed char",
     "i16": "short",
     "i32": "int",
     "i64": "long long",

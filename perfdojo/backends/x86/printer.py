@@ -11,10 +11,11 @@ from perfdojo.backends.x86.lanewise import LANEWISE, lanewise
 from perfdojo.backends.x86.registers import carried
 from perfdojo.backends.x86.routines import routine_function, routine_name
 from perfdojo.backends.x86.table import FLOATS, LANES, Table
-from perfdojo.compiler.dtypes import BOOL, DTYPES, F32, DType
+from perfdojo.compiler.dtypes import BOOL, DTYPES, F16, F32, DType
 from perfdojo.compiler.elementary.describe import VECTOR_FUNCTIONS
 from perfdojo.compiler.lowering.lir import Call, Const, Load, Store, Value, VType
 
+_ROUNDED_LAST = ("add", "sub", "mul", "div", "sqrt")
 _COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
 _OF_OPERAND = (*_COMPARISONS, "reduce_add", "reduce_mul", "reduce_max", "reduce_min")
 
@@ -56,7 +57,8 @@ class IntrinsicsPrinter:
     def store(self, store: Store, scalars: Scalars) -> str:
         """Return the statement that writes a vector."""
         type_ = store.value.type
-        operands = [scalars.pointer(store.buffer, store.offset), scalars.value(store.value)]
+        value = scalars.value(_before_rounding(store.value) if type_.dtype == F16 else store.value)
+        operands = [scalars.pointer(store.buffer, store.offset), value]
         if store.mask is None:
             return self._apply("store", type_, *operands) + ";"
         return self._apply("masked_store", type_, *operands, scalars.value(store.mask)) + ";"
@@ -135,6 +137,16 @@ class IntrinsicsPrinter:
                 self._need(self._by_name[name])
         if not record.inline and record.name not in self._functions:
             self._functions[record.name] = record.function()
+
+
+def _before_rounding(value: Value) -> Value:
+    """Return an f16 value without its last rounding: storing it rounds too."""
+    exact = VType(F32, value.type.lanes)
+    if isinstance(value, Call) and value.op in (*_ROUNDED_LAST, *VECTOR_FUNCTIONS):
+        return Call(value.op, value.args, exact)
+    if isinstance(value, Call) and value.op == "cast" and value.args[0].type.dtype == F32:
+        return value.args[0]
+    return value
 
 
 def _splat(value: Value) -> Value:
