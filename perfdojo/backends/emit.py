@@ -16,10 +16,12 @@ from perfdojo.backends.scalar import ScalarPrinter
 from perfdojo.backends.statements import lines, memory
 from perfdojo.compiler.emitted import C_TYPES, Argument, EmittedSource, description_literals
 from perfdojo.compiler.ir import Program
+from perfdojo.compiler.lowering.arena import children
 from perfdojo.compiler.lowering.layout import Layout, layouts
-from perfdojo.compiler.lowering.lir import Allocate, For, Function, Stmt
+from perfdojo.compiler.lowering.lir import Allocate, For, Function, If, Load, Stmt, Store
 from perfdojo.compiler.lowering.lower import lower
 from perfdojo.compiler.lowering.target import FpLevel, Target
+from perfdojo.compiler.lowering.walk import values
 from perfdojo.compiler.walk import const_int
 from perfdojo.compiler.work import work
 
@@ -70,6 +72,7 @@ def emit(
         names.give("buffer", name)
     printer = ScalarPrinter(names, dict(function.element_types), vectors)
     body, openmp = _body(function, printer, threads)
+    body = [f"  (void){names.give('buffer', a.name)};" for a in _unused(function, arguments)] + body
     includes, helpers = _helpers(printer, vectors, openmp)
     done = work(program)
     emitted = EmittedSource(
@@ -139,11 +142,26 @@ def _body(function: Function, printer: ScalarPrinter, threads: int) -> tuple[lis
     return text, any(isinstance(s, For) and s.parallel for s in _nested(function.body))
 
 
+def _unused(function: Function, arguments: tuple[Argument, ...]) -> list[Argument]:
+    """Return the inputs that the function does not read; a compiler would warn of them."""
+    read: set[str] = set()
+    for s in _nested(function.body):
+        stack = [*values(s)]
+        if isinstance(s, Store):
+            read.add(s.buffer)
+        while stack:
+            v = stack.pop()
+            if isinstance(v, Load):
+                read.add(v.buffer)
+            stack.extend(children(v))
+    return [a for a in arguments if a.name not in read]
+
+
 def _nested(body: tuple[Stmt, ...]) -> list[Stmt]:
     found: list[Stmt] = []
     for s in body:
         found.append(s)
-        if isinstance(s, For):
+        if isinstance(s, For | If):
             found += _nested(s.body)
     return found
 

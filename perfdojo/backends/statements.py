@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from textwrap import wrap
 
 from perfdojo.backends.names import Names
 from perfdojo.backends.scalar import ScalarPrinter
@@ -21,11 +22,16 @@ from perfdojo.compiler.lowering.lir import (
 WIDTH = 110
 
 
-def lines(body: tuple[Stmt, ...], printer: ScalarPrinter, threads: int, depth: int = 1) -> Iterator[str]:
-    """Yield the lines of a block, indented by two spaces for each level.
+def lines(body: tuple[Stmt, ...], printer: ScalarPrinter, threads: int) -> Iterator[str]:
+    """Yield the lines of the body of the function, indented by two spaces for each level.
 
     Temporaries on the heap are not declared here but in front of the body, see `memory`.
     """
+    for line in _block(body, printer, threads, 1):
+        yield from _folded(line)
+
+
+def _block(body: tuple[Stmt, ...], printer: ScalarPrinter, threads: int, depth: int) -> Iterator[str]:
     pad = "  " * depth
     for s in body:
         match s:
@@ -41,7 +47,7 @@ def lines(body: tuple[Stmt, ...], printer: ScalarPrinter, threads: int, depth: i
                 yield pad + printer.store(s)
             case If():
                 yield f"{pad}if ({printer.value(s.condition)}) {{"
-                yield from lines(s.body, printer, threads, depth + 1)
+                yield from _block(s.body, printer, threads, depth + 1)
                 yield pad + "}"
             case For():
                 yield from _loop(s, printer, threads, depth)
@@ -66,7 +72,7 @@ def _loop(s: For, printer: ScalarPrinter, threads: int, depth: int) -> Iterator[
     for buffer in s.private:
         own = _buffer(buffer, printer)
         yield f"{pad}  {C_TYPES[printer.element_type(buffer).name]} *restrict {own} = {own_memory(own)};"
-    yield from lines(s.body, printer, threads, depth + 1)
+    yield from _block(s.body, printer, threads, depth + 1)
     yield pad + "}"
 
 
@@ -76,8 +82,36 @@ def own_memory(name: str) -> str:
 
 
 def _comment(text: str, pad: str) -> Iterator[str]:
-    text = text.replace("*/", "* /")
-    yield f"{pad}/* {text} */"
+    # at most some lines: the text of the kernel is at the top of the file
+    first, *more = wrap(text, WIDTH - len(pad) - 6, max_lines=4, break_long_words=False)
+    yield f"{pad}/* {first}" + ("" if more else " */")
+    for number, line in enumerate(more):
+        yield f"{pad} * {line}" + (" */" if number == len(more) - 1 else "")
+
+
+def _folded(line: str) -> Iterator[str]:
+    """Yield a line of code as lines that are not too long, broken where the fewest brackets are open."""
+    indent = len(line) - len(line.lstrip()) + 4
+    while len(line) > WIDTH:
+        cut = _break(line, indent)
+        if not cut:
+            break
+        yield line[:cut].rstrip()
+        line = " " * indent + line[cut:]
+    yield line
+
+
+def _break(line: str, indent: int) -> int:
+    """Return the place to break a line at, 0 when there is none: after a comma, or before an operator."""
+    best, least, depth = 0, 1000, 0
+    for place in range(indent, WIDTH):
+        c = line[place]
+        depth += (c in "([") - (c in ")]")
+        after = line[place - 2 : place]
+        operator = after[1:] == " " and c in "+-*/<>?:&|" and line[place + 1 : place + 2] in " &|="
+        if (after == ", " or operator or after == "= ") and place > indent + 20 and depth <= least:
+            best, least = place, depth
+    return best
 
 
 def memory(body: tuple[Stmt, ...], names: Names) -> tuple[list[str], bool]:
@@ -91,12 +125,12 @@ def memory(body: tuple[Stmt, ...], names: Names) -> tuple[list[str], bool]:
         name, type = names.give("buffer", s.buffer), C_TYPES[s.dtype.name]
         # every copy begins on its own cache line
         elems = -(-s.elems * s.dtype.bytes // 64) * 64 // s.dtype.bytes
-        at = f"memory + {total}" if total else "memory"
+        at = f"(memory + {total})" if total else "memory"
         if s.copies > 1:
             declarations.append(f"  const int64_t {name}_elems = {elems};")
-            declarations.append(f"  {type} *const {name}_all = ({type} *)({at});")
+            declarations.append(f"  {type} *const {name}_all = ({type} *){at};")
         else:
-            declarations.append(f"  {type} *restrict const {name} = ({type} *)({at});")
+            declarations.append(f"  {type} *restrict const {name} = ({type} *){at};")
         total += elems * s.dtype.bytes * s.copies
     lines = [
         f"  char *const memory = aligned_alloc(64, {total});",

@@ -70,6 +70,7 @@ class Context:
     forms: Forms = field(init=False)
     used: dict[str, int] = field(default_factory=dict)
     _affine: dict[int, tuple[Expr, Affine | None]] = field(default_factory=dict)
+    _address: dict[int, tuple[Expr, Affine]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.buffers = {b.name: b for b in self.program.buffers}
@@ -96,6 +97,19 @@ class Context:
         if found is None:
             # the expression is kept so that its id stays its own
             found = self._affine[id(expr)] = expr, self.forms.form(expr)
+        return found[1]
+
+    def address(self, access: Load) -> Affine:
+        """Return the offset of an access in elements as a linear form."""
+        found = self._address.get(id(access))
+        if found is None:
+            form = Affine(0, {})
+            for index, stride in zip(access.indices, self.layouts[access.buffer].strides, strict=True):
+                if stride:
+                    part = self.affine(index)
+                    assert part is not None, "an index is an integer"
+                    form = form.plus(part, stride)
+            found = self._address[id(access)] = access, form
         return found[1]
 
     def dtype(self, expr: Expr) -> DType:

@@ -172,15 +172,9 @@ class Expressions:
 
     # ------------------------------------------------------------ indices
 
-    def index(self, e: Expr, frame: Frame, mask: Value | None) -> Linear:
-        """Return the linear form of an index; atoms with several lanes are gathers."""
-        form = self.context.affine(e)
-        assert form is not None, "an index is an integer"
-        return self.linear(form, frame, mask)
-
     def linear(self, form: Affine, frame: Frame, mask: Value | None) -> Linear:
-        """Return the linear form of the target IR for one of the language."""
-        total = Linear(form.const)
+        """Return the linear form of the target IR for one of the language; atoms in lanes are gathers."""
+        const, terms = form.const, dict[int, int]()
         for atom, coefficient in form.terms.items():
             if isinstance(atom, str):
                 part = frame.env[atom]
@@ -192,8 +186,12 @@ class Expressions:
                 part = self._atom(self._operation(atom, self.context.dtype(atom), frame, mask))
             else:
                 part = self._atom(self.value(atom, frame, mask))
-            total = plus(total, part, coefficient)
-        return total
+            const += coefficient * part.const
+            for number, c in part.terms:
+                terms[number] = terms.get(number, 0) + coefficient * c
+        if 0 in terms.values():
+            terms = {n: c for n, c in terms.items() if c}
+        return Linear(const, tuple(sorted(terms.items())))
 
     def _atom(self, value: Value) -> Linear:
         if value.type.lanes > 1:
@@ -270,11 +268,7 @@ class Expressions:
 
     def address(self, e: Load, frame: Frame, mask: Value | None) -> Linear:
         """Return the offset of an access in elements."""
-        total = Linear(0)
-        for index, stride in zip(e.indices, self.context.layouts[e.buffer].strides, strict=True):
-            if stride:
-                total = plus(total, self.index(index, frame, mask), stride)
-        return total
+        return self.linear(self.context.address(e), frame, mask)
 
     def load(self, e: Load, frame: Frame, mask: Value | None) -> Value:
         """Return the element that an access names, in lanes when its address differs between them."""

@@ -13,6 +13,7 @@ from dataclasses import replace
 from perfdojo.compiler.lowering.arena import INDEX_OPS, children
 from perfdojo.compiler.lowering.context import Context
 from perfdojo.compiler.lowering.lir import Call, Const, For, If, Let, Load, Stmt, Value, Var
+from perfdojo.compiler.lowering.literals import rounded
 from perfdojo.compiler.lowering.walk import Body, Effects, Facts, changed, lazy_from, values
 
 
@@ -45,6 +46,8 @@ def base_name(value: Value) -> str:
 
 
 def _loop(s: For, context: Context, facts: Facts) -> tuple[list[Stmt], For]:
+    if context.allows("fast"):
+        s = replace(s, body=_multiplied(s, context, facts))
     finder = _Finder(facts.effects(s), context)
     finder.body(s.body, True)
     if not finder.found:
@@ -61,6 +64,32 @@ def _loop(s: For, context: Context, facts: Facts) -> tuple[list[Stmt], For]:
         return context.arena.rebuild(v, lambda w: variables.get(id(w)), done)
 
     return lets, replace(s, body=changed(s.body, change))
+
+
+def _multiplied(s: For, context: Context, facts: Facts) -> Body:
+    """Return the body of a loop with divisions by what does not change in it as multiplications."""
+    effects, arena = facts.effects(s), context.arena
+    done: dict[int, Value] = {}
+
+    def steady(v: Value) -> bool:
+        return arena.variables(v).isdisjoint(effects.defined) and arena.buffers(v).isdisjoint(effects.written)
+
+    def change(v: Value) -> Value | None:
+        if not isinstance(v, Call) or v.op != "div" or v.type.dtype.bits < 32:
+            return None
+        over, by = v.args
+        if steady(over) or not steady(by):
+            return None
+        return arena.call("mul", (arena.rebuild(over, change, done), _reciprocal(by)), v.type)
+
+    def _reciprocal(by: Value) -> Value:
+        if isinstance(by, Call) and by.op == "splat":
+            return arena.call("splat", (_reciprocal(by.args[0]),), by.type)
+        if isinstance(by, Const) and by.value:
+            return arena.const(rounded(1.0 / by.value, by.type.dtype), by.type)
+        return arena.call("div", (arena.const(1.0, by.type), by), by.type)
+
+    return changed(s.body, lambda v: arena.rebuild(v, change, done))
 
 
 class _Finder:

@@ -23,20 +23,29 @@ class Known:
     memory: dict[str, dict[Key, tuple[Linear, Value]]] = field(default_factory=dict)
     names: dict[int, tuple[Value, Var]] = field(default_factory=dict)
     copies: dict[str, Value] = field(default_factory=dict)
+    _depends: set[str] = field(default_factory=set)
 
     def copy(self) -> Known:
         """Return knowledge that can be taken away from without changing this."""
-        return Known(self.arena, {b: dict(m) for b, m in self.memory.items()}, dict(self.names), self.copies)
+        return Known(
+            self.arena,
+            {b: dict(m) for b, m in self.memory.items()},
+            dict(self.names),
+            self.copies,
+            set(self._depends),
+        )
 
     def name(self, value: Value, var: Var) -> None:
         """Learn that the immutable `var` holds `value`."""
         if not isinstance(value, Const | Var):
             self.names[id(value)] = value, var
+            self._depends |= self.arena.variables(value)
         if isinstance(value, Load) and value.lane_offset is None:
             self.element(key_of(value), value.offset, var)
 
     def element(self, key: Key, offset: Value, value: Value) -> None:
         """Learn that the element of `key` equals `value`."""
+        self._depends |= self.arena.variables(value) | self.arena.variables(offset)
         self.memory.setdefault(key[0], {})[key] = self.arena.linear(offset), value
 
     def find(self, value: Value) -> Value | None:
@@ -52,6 +61,8 @@ class Known:
 
     def forget_variables(self, gone: frozenset[str]) -> None:
         """Forget what depends on variables that change."""
+        if gone.isdisjoint(self._depends):
+            return
         variables = self.arena.variables
 
         def steady(entry: tuple[Linear, Value]) -> bool:

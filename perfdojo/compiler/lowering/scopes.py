@@ -12,8 +12,8 @@ from perfdojo.compiler.lowering.expressions import Expressions
 from perfdojo.compiler.lowering.lanes import Sums, lane_counts, sums
 from perfdojo.compiler.lowering.lir import INDEX, Comment, For, Stmt
 from perfdojo.compiler.lowering.statements import statement
+from perfdojo.compiler.lowering.tell import told
 from perfdojo.compiler.lowering.vectors import VectorScope, partial_width, scopes_in
-from perfdojo.compiler.text.render import expression
 from perfdojo.compiler.walk import const_int
 
 MAX_COPIES = 4096
@@ -51,8 +51,7 @@ class Scopes:
     def _tell(self, s: Statement, out: list[Stmt]) -> None:
         if s.name not in self._told:
             self._told.add(s.name)
-            guard = "" if s.guard is None else f" if {expression(s.guard)}"
-            out.append(Comment(f"{expression(s.target)} {s.op} {expression(s.value)}{guard}"))
+            out.append(Comment(told(s, self.context)))
 
     def _find_sums(self, nodes: tuple[Node, ...], around: tuple[Scope, ...]) -> None:
         for n in nodes:
