@@ -1,0 +1,114 @@
+"""Emitted kernels, many in one library, called in this process."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+from numpy.typing import NDArray
+
+from perfdojo.backends import emit
+from perfdojo.compiler.emitted import Argument, EmittedSource
+from perfdojo.compiler.interpret import compare, interpret, reference
+from perfdojo.compiler.ir import Program
+from perfdojo.compiler.lowering.target import FpLevel
+from perfdojo.toolchains.builds import Artifact, BuildRequest, build_files
+from perfdojo.toolchains.host import find_host, flags_of
+
+Array = NDArray[Any]
+NUMPY = {
+    "f64": np.float64, "f32": np.float32, "f16": np.float16, "bf16": ml_dtypes.bfloat16, "i64": np.int64,
+    "i32": np.int32, "i16": np.int16, "i8": np.int8, "u8": np.uint8, "bool": np.bool_,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A bound program under a C name of its own, and what a backend made of it."""
+
+    name: str
+    program: Program
+    emitted: EmittedSource
+
+
+@cache
+def _host() -> Any:
+    return find_host()
+
+
+def case(name: str, program: Program, target: str, fp: FpLevel) -> Case:
+    """Return `program`, renamed to `name` and emitted for `target`."""
+    renamed = replace(program, name=name)
+    return Case(name, renamed, emit(renamed, target, fp=fp, threads=1))
+
+
+def build(found: Sequence[Case], optimize: str = "-O1") -> ctypes.CDLL:
+    """Compile all cases as one translation unit; emulated where the CPU lacks a feature."""
+    host = _host()
+    headers = [f for c in found for f in c.emitted.files if f[0].endswith(".h")]
+    files = (("all.c", "\n".join(_source(c) for c in found)), *headers)
+    flags = tuple(dict.fromkeys(f for c in found for f in flags_of(c.emitted, host)))
+    flags = tuple(optimize if f == "-O3" else f for f in flags)
+    before: tuple[tuple[str, str], ...] = ()
+    if host.cpu.missing(tuple(r for c in found for r in c.emitted.requires)):
+        flags = tuple(f for f in flags if not f.startswith("-m") or f == "-march=native")
+        before = next(c.emitted.emulation for c in found if c.emitted.emulation)
+    made = build_files(
+        BuildRequest("many", "shared", files, flags, ("-lm",), before), host.compiler, host.cpu, host.places
+    )
+    assert isinstance(made, Artifact), made
+    return ctypes.CDLL(str(made.path))
+
+
+def _source(c: Case) -> str:
+    """The C text with helpers of its own name, so that many kernels fit one translation unit."""
+    return re.sub(r"\bpd_", f"pd_{c.name}_", c.emitted.files[0][1])
+
+
+def _place(argument: Argument, value: Array | None) -> tuple[Array, Array]:
+    """Return the flat memory of an argument, poisoned, and the view of its elements in it."""
+    dtype = np.dtype(NUMPY[argument.dtype])
+    memory = np.zeros(argument.size_elems * dtype.itemsize, np.uint8).view(dtype)
+    memory.view(np.uint8)[...] = 1 if dtype == np.bool_ else 0xA5
+    strides = tuple(s * dtype.itemsize for s in argument.strides_elems)
+    view = np.lib.stride_tricks.as_strided(memory, argument.shape, strides)
+    if value is not None:
+        view[...] = value
+    return memory, view
+
+
+def call(library: ctypes.CDLL, emitted: EmittedSource, inputs: Mapping[str, Array]) -> dict[str, Array]:
+    """Call the kernel in this process and return its outputs."""
+    placed = {a.name: _place(a, inputs.get(a.name)) for a in emitted.arguments}
+    pointers = [ctypes.c_void_p(placed[a.name][0].ctypes.data) for a in emitted.arguments]
+    assert getattr(library, emitted.symbol)(*pointers) == 0
+    return {a.name: placed[a.name][1].copy() for a in emitted.arguments if a.role != "in"}
+
+
+def same_bits(a: Array, b: Array) -> bool:
+    """Equal bit for bit; a NaN equals any NaN."""
+    if a.dtype.kind in "biu":
+        return bool(np.array_equal(a, b))
+    wide_a, wide_b = a.astype(np.float64), b.astype(np.float64)
+    nan = np.isnan(wide_a)
+    if not np.array_equal(nan, np.isnan(wide_b)):
+        return False
+    equal = (wide_a == wide_b) & (np.signbit(wide_a) == np.signbit(wide_b))
+    return bool((equal | nan).all())
+
+
+def disagreement(library: ctypes.CDLL, c: Case, inputs: Mapping[str, Array], fp: FpLevel) -> str:
+    """Return "" or how the kernel differs from the interpreter: in bits at strict, else beyond the bound."""
+    result = call(library, c.emitted, inputs)
+    if fp != "strict":
+        verdict = compare(result, reference(c.program, inputs, fp))
+        return "" if verdict.passed else verdict.message
+    expected = interpret(c.program, inputs)
+    bad = [n for n in expected if not same_bits(result[n], expected[n])]
+    return f"{', '.join(bad)} differ in bits" if bad else ""
