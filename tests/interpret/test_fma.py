@@ -36,7 +36,7 @@ def rounded(exact: Fraction, dtype: DType) -> float:
 
 
 def operands(dtype: DType, kind: str, count: int = 1500) -> tuple[Array, Array, Array]:
-    """Return three arrays of one type: any bits, products that cancel, ties and their neighbours, tiny ones."""
+    """Return three arrays of one type: any bits, products that cancel, ties and the like, tiny ones."""
     rng = np.random.default_rng(dtype.bits + dtype.mantissa)
     to, p = NUMPY[dtype.name], dtype.mantissa
     normal = [rng.normal(size=count) for _ in range(3)]

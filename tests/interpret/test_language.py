@@ -199,8 +199,17 @@ def test_reductions_accumulate_in_order(run: Any) -> None:
 
 @pytest.mark.parametrize(
     ("dtype", "sign", "want"),
-    [("f32", "+=", 0), ("f32", "*=", 1), ("f32", "max=", -INF), ("f32", "min=", INF)]
-    + [("i8", "+=", 0), ("i8", "*=", 1), ("i8", "max=", -128), ("i8", "min=", 127), ("u8", "max=", 0)],
+    [
+        ("f32", "+=", 0),
+        ("f32", "*=", 1),
+        ("f32", "max=", -INF),
+        ("f32", "min=", INF),
+        ("i8", "+=", 0),
+        ("i8", "*=", 1),
+        ("i8", "max=", -128),
+        ("i8", "min=", 127),
+        ("u8", "max=", 0),
+    ],
 )
 def test_a_reduction_that_never_happens_leaves_its_start(run: Any, dtype: str, sign: str, want: Any) -> None:
     text = f"in x: {dtype}[3]\nout y: {dtype}[2]\n2 3 y[{{0}}] {sign} x[{{1}}] if {{0}} > 5\n"
@@ -208,7 +217,8 @@ def test_a_reduction_that_never_happens_leaves_its_start(run: Any, dtype: str, s
 
 
 def test_extremum_of_zeros_keeps_the_first_sign(run: Any) -> None:
-    text = "in x: f32[2, 4]\nout y: f32[2]\nout z: f32[2]\n2 4 y[{0}] max= x[{0},{1}]\n| | z[{0}] min= x[{0},{1}]\n"
+    text = "in x: f32[2, 4]\nout y: f32[2]\nout z: f32[2]\n"
+    text += "2 4 y[{0}] max= x[{0},{1}]\n| | z[{0}] min= x[{0},{1}]\n"
     inputs = {"x": np.array([[-0.0, 0.0, -0.0, 0.0], [0.0, -0.0, 0.0, -0.0]], np.float32)}
     got = run(text_program(text), inputs)
     assert_equal(got["y"], [-0.0, 0.0])

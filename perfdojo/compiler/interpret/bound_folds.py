@@ -9,9 +9,12 @@ import numpy as np
 from perfdojo.compiler.dtypes import DType
 from perfdojo.compiler.interpret.algebra import Change
 from perfdojo.compiler.interpret.exact import absorbed
-from perfdojo.compiler.interpret.pairs import SLACK, Array, Pair, choose, error, unit_of
+from perfdojo.compiler.interpret.pairs import SLACK, SOFT, Array, Pair, choose, error, unit_of
 
 Shape = tuple[int, ...]
+
+SOFT_TERM = 2.0**40
+"""What a SOFT infinity adds to the number of additions, to mark the sum."""
 
 MANY = 1 + 2.0**-20
 """Excess that covers the float64 rounding of a sum of up to 2^32 magnitudes."""
@@ -30,6 +33,7 @@ def fold_sums(planes: list[Array], value: Pair, condition: Pair | None, folded: 
         count = happens.astype(np.float64)
     magnitude = np.abs(terms)
     if not np.isfinite(magnitude).all():
+        count = count + np.where(np.isinf(terms) & (off == SOFT), SOFT_TERM, 0.0)
         magnitude = np.where(np.isfinite(magnitude), magnitude, 0.0)
     axes = tuple(range(len(shape) - folded, len(shape)))
     for plane, addend in zip(planes, (terms, off, magnitude, count), strict=True):

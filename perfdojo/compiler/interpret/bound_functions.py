@@ -28,7 +28,7 @@ def sqrt(x: Array, e: Array) -> Moved:
 def rsqrt(x: Array, e: Array) -> Moved:
     """1 / sqrt(x); convex and falling: the error is largest below."""
     root, low = np.sqrt(x), np.sqrt(np.maximum(x - e, 0))
-    return 1 / root, _where_defined(x, e, x > e, e / (root * low * (root + low)))
+    return 1 / root, _where_defined(x, e, x > e, e / (root + low) / root / low)
 
 
 def log(x: Array, e: Array) -> Moved:
@@ -94,7 +94,8 @@ def pow(x: Array, e: Array, y: Array, ey: Array) -> Moved:
     whole = np.abs(y) * np.power(end, y - 1) * e
     whole = np.where((ey == 0) & (y == np.rint(y)), np.where(y == 0, 0.0, whole), np.inf)
     exact = (e == 0) & (ey == 0)
-    return value, np.where(exact, 0.0, np.where(x > e, moved, whole))
+    odd = ~(np.isfinite(x) & np.isfinite(y))
+    return value, np.where(exact, 0.0, np.where(odd, np.inf, np.where(x > e, moved, whole)))
 
 
 def _where_defined(x: Array, e: Array, defined: Array, moved: Array) -> Array:

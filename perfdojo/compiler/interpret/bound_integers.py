@@ -10,6 +10,7 @@ from perfdojo.compiler.dtypes import F64, DType
 from perfdojo.compiler.interpret.exact import operation as exact_operation
 from perfdojo.compiler.interpret.pairs import (
     SLACK,
+    SOFT,
     Array,
     Pair,
     error,
@@ -30,8 +31,8 @@ def comparison(op: str) -> Operation:
             return value, None
         reach = error(a) + error(b)
         apart = np.abs(a[0].astype(np.float64) - b[0].astype(np.float64))
-        nan = (np.isnan(apart) & (reach == 0)) | (reach == 0)
-        return tidy(value, np.where((apart > reach * (1 + SLACK)) | nan, 0.0, 1.0))
+        sure = (reach == 0) | (np.isnan(apart) & (reach <= 2 * SOFT))
+        return tidy(value, np.where((apart > reach * (1 + SLACK)) | sure, 0.0, 1.0))
 
     return compare
 
@@ -71,9 +72,10 @@ def extremum(op: str, dtype: DType) -> Operation:
             return value, None
         bound = np.maximum(error(a), error(b))
         if dtype.is_float:
-            known = False
+            # An infinity stands unless the other operand may be NaN, and NaN in any case.
+            known = bound < np.inf
             for x, off in ((a[0], error(a)), (b[0], error(b))):
-                known = known | ((off == 0) & ((x == value) | np.isnan(x)))
+                known = known | (np.isnan(x) & (off < np.inf))
             bound = np.where(np.isfinite(value), bound, np.where(known, 0.0, np.inf))
         return tidy(value, bound)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, reduce
 from typing import Any
 
 import numpy as np
@@ -11,11 +11,13 @@ import numpy as np
 from perfdojo.compiler.dtypes import DType
 from perfdojo.compiler.interpret.bound_functions import FUNCTIONS
 from perfdojo.compiler.interpret.bound_integers import LOGIC, comparison, extremum, integer
+from perfdojo.compiler.interpret.exact import operation as exact_operation
 from perfdojo.compiler.interpret.pairs import (
     SLACK,
     U64,
     Array,
     Pair,
+    Unit,
     choose,
     error,
     finish,
@@ -71,21 +73,39 @@ def _sub(dtype: DType, fp: str) -> Operation:
 
 def _mul(dtype: DType, fp: str) -> Operation:
     unit = unit_of(dtype)
-    return lambda a, b: finish(a[0] * b[0], product_error(a, b), unit, (a, b), absolute=unit.absolute)
+    fusible = fp != "strict"
+
+    def mul(a: Pair, b: Pair) -> Pair:
+        moved, value = product_error(a, b), a[0] * b[0]
+        absolute = _below_normal(value, moved, unit)
+        return finish(value, moved, unit, (a, b), absolute=absolute, fusible=fusible)
+
+    return mul
+
+
+def _below_normal(value: Array, moved: Array | None, unit: Unit) -> Array | float:
+    """Return the error of results below the normal numbers; an exact 0 has none, so that inf * 0 is certain.
+
+    Not in f64, where the reference cannot tell a 0 from a result that is lost entirely.
+    """
+    if moved is not None or unit.overflow == unit.largest or value.all():
+        return unit.absolute
+    return np.where(value == 0, 0.0, unit.absolute)
 
 
 def _fma(dtype: DType, fp: str) -> Operation:
     unit = unit_of(dtype)
 
     def fma(a: Pair, b: Pair, c: Pair) -> Pair:
-        product = a[0] * b[0]
-        # The reference rounds the product, and may lose it below the smallest float64.
         moved = sum_of(product_error(a, b), c[1])
-        own = np.abs(product) * U64 + 2.0**-1074
-        moved = own if moved is None else moved + own
-        return finish(
-            product + c[0], moved, unit, (a, b, c), absolute=unit.absolute, signless=(False, False, True)
-        )
+        if dtype.mantissa == 53:
+            value: Array = exact_operation("fma", dtype)(a[0], b[0], c[0])
+        else:
+            product = a[0] * b[0]
+            value = product + c[0]
+            own = np.abs(value) * U64  # the product is exact, the sum rounded
+            moved = own if moved is None else moved + own
+        return finish(value, moved, unit, (a, b, c), absolute=unit.absolute, signless=(False, False, True))
 
     return fma
 
@@ -112,7 +132,8 @@ def _div(dtype: DType, fp: str) -> Operation:
             inverse = np.where((near < 1 / unit.largest) & ((y != 0) | (error(b) > 0)), np.inf, lost)
             inverse = np.where(np.isfinite(value) & np.isfinite(x), inverse, 0.0)
             moved = sum_of(moved, inverse)
-        return finish(value, moved, unit, (a, b), relative, unit.absolute)
+        absolute = _below_normal(value, moved, unit)
+        return finish(value, moved, unit, (a, b), relative, absolute, fusible=fast)
 
     return div
 
@@ -144,6 +165,12 @@ def _function(op: str, dtype: DType, fp: str) -> Operation:
         for pair in args:
             flat += [pair[0], error(pair)]
         value, moved = FUNCTIONS[op](*flat)
-        return finish(value, moved, unit, args, relative, absolute)
+        # What an infinite operand makes of pow depends on more than the sign of the other one.
+        result, bound = finish(value, moved, unit, () if op == "pow" else args, relative, absolute)
+        if not all(np.isfinite(x).all() for x in flat[::2]):
+            # The limits at infinity are exact.
+            limit = reduce(np.logical_or, (np.isinf(x) for x in flat[::2])) & (moved == 0)
+            return result, np.where(limit & np.isfinite(result), 0.0, error((result, bound)))
+        return result, bound
 
     return apply

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from perfdojo.compiler.dtypes import DType
 from perfdojo.compiler.interpret.algebra import NUMPY, Change, Mask
 from perfdojo.compiler.interpret.bound_conversions import conversion
-from perfdojo.compiler.interpret.bound_folds import MANY, fold_ordered, fold_sums
+from perfdojo.compiler.interpret.bound_folds import MANY, SOFT_TERM, fold_ordered, fold_sums
 from perfdojo.compiler.interpret.bound_ops import operation
-from perfdojo.compiler.interpret.pairs import SLACK, Array, Pair, choose, error, unit_of
+from perfdojo.compiler.interpret.pairs import SLACK, SOFT, Array, Pair, choose, error, unit_of
 from perfdojo.compiler.interpret.storage import Plane, Storage
 from perfdojo.compiler.ops import REDUCTIONS
 
@@ -138,7 +138,8 @@ class Bounds:
             fresh = np.where(np.isfinite(magnitude), np.maximum(magnitude + planes[1], 1.0), 1.0)
         np.copyto(planes[2], fresh, where=where)
         # The first operand on a neutral element costs no rounding.
-        np.copyto(planes[3], -1.0 if start else 0.0, where=where)
+        count = -1.0 if start else np.where(np.isinf(magnitude) & (planes[1] == SOFT), SOFT_TERM, 0.0)
+        np.copyto(planes[3], count, where=where)
 
     # ------------------------------------------------------------ values
 
@@ -185,7 +186,7 @@ def _read_sum(dtype: DType, planes: list[Array]) -> Pair:
     """n - 1 additions of n operands, in any order: ((1 + u)^(n-1) - 1) times the sum of their magnitudes."""
     value, terms, magnitudes, additions = planes
     unit = unit_of(dtype)
-    growth = np.expm1(np.maximum(additions, 0.0) * np.log1p(unit.relative))
+    growth = np.expm1(np.maximum(np.fmod(additions, SOFT_TERM), 0.0) * np.log1p(unit.relative))
     bound = (terms + growth * (magnitudes + terms)) * MANY
     top = magnitudes + bound
     if np.max(top) <= unit.largest and np.isfinite(value).all():
@@ -195,6 +196,7 @@ def _read_sum(dtype: DType, planes: list[Array]) -> Pair:
     opposite = (magnitudes - np.abs(value)) / 2 + bound
     beyond = finite & (np.abs(value) - bound >= unit.overflow) & (opposite < unit.largest)
     certain = ~finite & np.isfinite(terms) & ((top <= unit.largest) | np.isnan(value))
+    certain &= ~(np.isnan(value) & (additions >= SOFT_TERM - 1))
     bound = np.where(finite & (top <= unit.largest), bound, np.where(beyond | certain, 0.0, np.inf))
     return np.where(beyond, np.copysign(np.inf, value), value), bound
 

@@ -2,6 +2,8 @@
 
 Invariants of a pair (v, e): e is None (exact) or >= 0 and never NaN; e = inf is undecided: no statement about
 the implementation's value. A v that is NaN or infinite with e = 0 is certain: the implementation has it too.
+With e = SOFT it is a product that overflows unless it is fused with an addition: it stays infinite whatever
+finite number is added, but an opposite infinity may give NaN or not.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ Array = NDArray[Any]
 Pair = tuple[Array, Array | None]
 
 U64 = 2.0**-53
+SOFT = 2.0**-1074
 SLACK = 2.0**-46
 """Relative excess of every bound that covers the rounding of the few float64 operations that compute it."""
 
@@ -87,8 +90,9 @@ def finish(
     unit: Unit,
     operands: tuple[Pair, ...],
     relative: float | None = None,
-    absolute: float = 0.0,
+    absolute: float | Array = 0.0,
     signless: tuple[bool, ...] = (),
+    fusible: bool = False,
 ) -> Pair:
     """Return the pair of an operation on floats that rounds its result.
 
@@ -99,6 +103,7 @@ def finish(
         relative: relative error of the operation itself, one rounding by default.
         absolute: its absolute error, for results that may be subnormal.
         signless: operands whose sign does not decide what becomes of an infinite other one.
+        fusible: the result may be fused with an addition, before it is rounded.
     """
     magnitude = np.abs(value)
     own = magnitude * (unit.relative if relative is None else relative) + absolute
@@ -112,7 +117,7 @@ def finish(
         reach = magnitude + bound
     if np.max(reach) < (unit.overflow if relative is None else unit.largest):
         return value, bound
-    return _special(value, propagated, bound, own, unit, operands, signless, relative is None)
+    return _special(value, propagated, bound, own, unit, operands, signless, relative is None, fusible)
 
 
 def _special(
@@ -124,6 +129,7 @@ def _special(
     operands: tuple[Pair, ...],
     signless: tuple[bool, ...],
     rounded: bool,
+    fusible: bool,
 ) -> Pair:
     """Sort results near or beyond the limits of the type into decided and undecided ones."""
     moved = np.zeros_like(bound) if propagated is None else propagated
@@ -134,18 +140,27 @@ def _special(
         fine = finite & (magnitude + bound <= unit.largest)
     below = magnitude - (moved if rounded else bound)
     beyond = finite & (magnitude > unit.largest) & (below >= unit.overflow)
-    special, known, nan = (np.zeros(np.shape(value), np.bool_) for _ in range(3))
+    special, known, nan, soft = (np.zeros(np.shape(value), np.bool_) for _ in range(4))
     known |= True
     for place, pair in enumerate(operands):
         operand, off = pair[0], error(pair)
         odd = ~np.isfinite(operand)
         steady = np.isfinite(off) if signless and signless[place] else np.abs(operand) > off
         special = special | odd
-        known = known & ((off == 0) | (~odd & steady))
+        known = known & ((off == 0) | (odd & (off == SOFT)) | (~odd & steady))
         nan = nan | (np.isnan(operand) & (off == 0))
+        soft = soft | (odd & (off == SOFT))
+    if signless:
+        known = known & ~(soft & np.isnan(value))
     certain = np.where(special, known | nan, moved == 0)
     calm = finite & special & known & ~np.isfinite(bound)
-    result = np.where(fine, bound, np.where(calm, own, np.where(beyond | (~finite & certain), 0.0, np.inf)))
+    decided = beyond | (~finite & certain)
+    sure = np.where(decided, 0.0, np.inf)
+    if fusible:
+        # An addend may bring a product back that is at most twice too large.
+        near = finite & (below < 2.1 * unit.overflow) | ~(finite | special)
+        sure = np.where(decided & ~special, np.where(near & ~np.isnan(value), np.inf, SOFT), sure)
+    result = np.where(fine, bound, np.where(calm, own, sure))
     return np.where(beyond, np.copysign(np.inf, value), value), result
 
 
