@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 from perfdojo.backends import avx2
-from perfdojo.backends.emit import emit
+from perfdojo.backends.emission import emit
 from perfdojo.compiler.bind import bind
 from perfdojo.compiler.elementary.describe import VECTOR_FUNCTIONS, describe
 from perfdojo.compiler.text.parse import parse

@@ -60,8 +60,8 @@ def emit(program: Program, target: str, *, fp: FpLevel = "reassoc", threads: int
     Raises:
         PerfDojoError: there is no such target.
     """
-    from perfdojo.backends.emit import EmitOptions
-    from perfdojo.backends.emit import emit as emit_c
+    from perfdojo.backends.emission import EmitOptions
+    from perfdojo.backends.emission import emit as emit_c
 
     described = get_target(target)
     module = import_module(f"{__name__}.{target}")
@@ -73,6 +73,6 @@ def emit(program: Program, target: str, *, fp: FpLevel = "reassoc", threads: int
 
 def cmake(emitted: EmittedSource) -> str:
     """Return a CMakeLists.txt for the emitted files."""
-    from perfdojo.backends.emit import cmake as cmake_text
+    from perfdojo.backends.emission import cmake as cmake_text
 
     return cmake_text(emitted)

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 INPUTS = ("normal", "uniform", "cancel", "denormal", "huge", "equal", "special")
 """Kinds of inputs that a check tries; `random_inputs` makes them."""
+LONG = 200_000_000
+"""Statement executions above which a check tries only the kinds of `INPUTS_OF_LONG`: each takes seconds."""
+INPUTS_OF_LONG = ("normal", "special")
 
 
 @dataclass(slots=True)
@@ -119,6 +122,8 @@ class Job:
             return None
         self.result.build = {"command": built.command, "timed": built.timed, "reason": built.reason or None}
         self.screen.line("build", _short_command(built.command), "ok")
+        for note in host.places.notes:
+            self.screen.line("", note, "note")
         return built
 
     def _build_failed(self, text: str, lines: tuple[str, ...], folder: Path) -> None:
@@ -131,10 +136,12 @@ class Job:
     def check(self, built: Built) -> bool:
         """Compare with the reference on every kind of input; tell whether it passed."""
         from perfdojo.compiler.interpret import compare, random_inputs, reference
+        from perfdojo.compiler.work import work
         from perfdojo.toolchains.host import run
 
         worst, undecided, elements = 0.0, 0, 0
-        for kind in INPUTS:
+        kinds = INPUTS_OF_LONG if work(self.bound).executions > LONG else INPUTS
+        for kind in kinds:
             with self.screen.working(f"checking, {kind} inputs"):
                 inputs = random_inputs(self.bound, self.options.seed, kind)
                 ran = run(built, inputs, threads=max(1, self.options.threads))
@@ -154,14 +161,14 @@ class Job:
         self.result.check = {
             "passed": True,
             "worst_over_bound": worst,
-            "inputs": list(INPUTS),
+            "inputs": list(kinds),
             "elements": elements,
             "undecided": undecided,
         }
         open_ = f", {undecided} of them without a finite bound" if undecided else ""
         exact = "every element exact" if worst == 0 else f"worst error {worst:.2g} of the derived bound"
         self.screen.line(
-            "check", f"{exact} ({elements} elements on {len(INPUTS)} kinds of inputs{open_})", "ok"
+            "check", f"{exact} ({elements} elements on {len(kinds)} kinds of inputs{open_})", "ok"
         )
         if not built.timed and built.reason:
             self.screen.line("", built.reason, "note")

@@ -16,6 +16,7 @@ class Work:
     """Work of one call.
 
     Attributes:
+        executions: times that a statement is reached.
         flops: operations on floats; an fma is 2, an elementary function 1, sign changes and selects 0. A guarded
             statement counts as if it always happened.
         integer_ops: operations on integers in values, indices not counted.
@@ -23,6 +24,7 @@ class Work:
         written_bytes: every element of the out and inout arguments once.
     """
 
+    executions: int
     flops: int
     integer_ops: int
     read_bytes: int
@@ -36,17 +38,18 @@ class Work:
 
 def work(program: Program) -> Work:
     """Return the work of one call of a bound program."""
-    flops = integer_ops = 0
+    executions = flops = integer_ops = 0
     for around, statement in statements(program):
         times = 1
         for scope in around:
             times *= const_int(scope.extent)
         f, i = _operations(statement, program)
+        executions += times
         flops += times * f
         integer_ops += times * i
     read = sum(_bytes(b) for b in program.arguments if b.role != "out")
     written = sum(_bytes(b) for b in program.arguments if b.role != "in")
-    return Work(flops, integer_ops, read, written)
+    return Work(executions, flops, integer_ops, read, written)
 
 
 def _operations(statement: Statement, program: Program) -> tuple[int, int]:

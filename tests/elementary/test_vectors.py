@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from perfdojo.backends import avx2
-from perfdojo.backends.emit import emit
+from perfdojo.backends.emission import emit
 from perfdojo.compiler.bind import bind
 from perfdojo.compiler.elementary.describe import VECTOR_FUNCTIONS
 from perfdojo.compiler.text.parse import parse
