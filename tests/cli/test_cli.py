@@ -117,7 +117,11 @@ def test_emission_is_deterministic(kernel: Path, capsys: pytest.CaptureFixture[s
         ]
         outputs.append(
             subprocess.run(
-                command, capture_output=True, check=True, env={**os.environ, "PYTHONHASHSEED": seed}
+                command,
+                capture_output=True,
+                check=True,
+                cwd=Path(__file__).parents[2],
+                env={**os.environ, "PYTHONHASHSEED": seed},
             ).stdout
         )
     assert outputs[0] == outputs[1]
