@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from perfdojo import __version__
+from perfdojo.compiler.lowering.target import FP_LEVELS, FpLevel
 
 EMITS = ("ir", "lowered", "source", "asm", "shared")
-FP_LEVELS = ("strict", "contract", "reassoc", "fast")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Options:
     kernel: str
     target: str
     sizes: dict[str, int]
-    fp: str
+    fp: FpLevel
     threads: int
     emit: str
     output: Path | None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -58,7 +58,7 @@ class Screen:
             progress.add_task(what, total=None)
             yield
 
-    def table(self, header: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
+    def table(self, header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
         """Print a table."""
         from rich.table import Table
 

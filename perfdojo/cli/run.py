@@ -5,12 +5,17 @@ from __future__ import annotations
 import json
 import os
 import sys
+from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from perfdojo.cli.options import Options, options, parser
 from perfdojo.cli.report import Screen
+
+if TYPE_CHECKING:
+    from perfdojo.cli.job import Job
 
 FINE, WRONG, MISSING = 0, 1, 3
 DEFAULT_FOLDER = Path("perfdojo-out")
@@ -82,20 +87,20 @@ def _internal(error: Exception, o: Options) -> int:
     return WRONG
 
 
-def _dispatch(p: object, raw: object, o: Options) -> int:
-    if raw.completion:  # type: ignore[attr-defined]
+def _dispatch(p: ArgumentParser, raw: Namespace, o: Options) -> int:
+    if raw.completion:
         import shtab
 
-        print(shtab.complete(p, shell=raw.completion))  # type: ignore[attr-defined]
+        print(shtab.complete(p, shell=raw.completion))
         return FINE
-    if raw.list_kernels or raw.list_targets or raw.doctor:  # type: ignore[attr-defined]
+    if raw.list_kernels or raw.list_targets or raw.doctor:
         from perfdojo.cli import information
 
-        if raw.list_kernels:  # type: ignore[attr-defined]
+        if raw.list_kernels:
             return information.list_kernels(o)
-        if raw.list_targets:  # type: ignore[attr-defined]
+        if raw.list_targets:
             return information.list_targets(o)
-        return information.doctor(o, raw.remeasure)  # type: ignore[attr-defined]
+        return information.doctor(o, raw.remeasure)
     if o.emit in ("ir", "lowered", "source", "asm"):
         from perfdojo.cli.stages import emit_stage
 
@@ -119,10 +124,7 @@ def _job(o: Options) -> int:
     return FINE if fine and job.result.error is None else WRONG
 
 
-def _steps(job: object, o: Options) -> bool:
-    from perfdojo.cli.job import Job
-
-    assert isinstance(job, Job)
+def _steps(job: Job, o: Options) -> bool:
     shared = o.emit == "shared"
     main_job = o.check and o.time and not o.output and not shared
     if o.output or main_job:

@@ -80,8 +80,8 @@ class _Binder:
                 )
             return ir.Literal(float(value) if e.dtype.is_float else value, e.dtype, e.span)
         if isinstance(e, ir.Op) and e.op in _FOLDED and all(_is_i64(a) for a in e.args):
-            value = _value(e)
-            return e if value is None else ir.Literal(value, I64, e.span)
+            folded = _value(e)
+            return e if folded is None else ir.Literal(folded, I64, e.span)
         return e
 
     def node(self, node: ir.Node) -> ir.Node:

@@ -6,6 +6,7 @@ from collections import Counter
 
 import pytest
 
+from perfdojo.compiler.lowering.target import FpLevel
 from tests.random_programs.differential import disagreements
 from tests.random_programs.generate import coverage, generate
 
@@ -17,7 +18,7 @@ SHARE = 24
 @pytest.mark.parametrize(
     ("target", "fp"), [("c", "strict"), ("avx2", "strict"), ("avx2", "reassoc"), ("avx512", "reassoc")]
 )
-def test_random_programs_mean_the_same(target: str, fp: str, part: int) -> None:
+def test_random_programs_mean_the_same(target: str, fp: FpLevel, part: int) -> None:
     wrong = disagreements(range(part * SHARE, (part + 1) * SHARE), target, fp)
     assert not wrong, f"{len(wrong)} of {SHARE} programs\n" + "\n".join(wrong[:3])
 
@@ -28,7 +29,7 @@ def test_random_programs_mean_the_same(target: str, fp: str, part: int) -> None:
     ("target", "fp"),
     [("c", "strict"), ("c", "reassoc"), ("avx2", "strict"), ("avx2", "reassoc"), ("avx512", "reassoc")],
 )
-def test_five_thousand_random_programs_mean_the_same(target: str, fp: str, part: int) -> None:
+def test_five_thousand_random_programs_mean_the_same(target: str, fp: FpLevel, part: int) -> None:
     wrong = disagreements(range(10_000 + part * 50, 10_000 + (part + 1) * 50), target, fp)
     assert not wrong, f"{len(wrong)} of 50 programs\n" + "\n".join(wrong[:3])
 
