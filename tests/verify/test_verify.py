@@ -39,6 +39,9 @@ ACCEPTED = {
         "N t[{0}] = 1 if {0} % 2 == 0\nN t[{0}] = 2 if {0} % 2 != 0\nN y[{0}] = t[{0}]"
     ),
     "from both ends": "(N//2)@parallel y[{0}] = x[{0}]\n| y[N-1-{0}] = x[{0}]",
+    "two parts that a condition and its contrary leave": (
+        "N t[{0}] = 1 if not ({0} >= 9 and {0} < 20)\nN t[{0}] = 2 if {0} > 8 and {0} < 20\nN y[{0}] = t[{0}]"
+    ),
     "a prefix sum": "N y[{0}] = {0} == 0 ? x[0] : y[{0}-1] + x[{0}]",
     "a prefix sum begun before": "y[0] = x[0]\n(N-1) y[{0}+1] = y[{0}] + x[{0}+1]",
     "a recurrence backwards": "y[N-1] = x[0]\n(N-1) y[N-2-{0}] = y[N-1-{0}]",
@@ -76,6 +79,46 @@ def test_accepts(name: str) -> None:
 def test_accepts_at_sizes_of_a_million_million(name: str) -> None:
     found = program(*ACCEPTED[name].split("\n"), size=HUGE)
     assert _seconds(found) < 0.5
+
+
+REFUSED = {
+    # what the statements leave undone, and a part of the message
+    "every second element": ("(N//2) t[2*{0}] = 1\nN y[{0}] = t[{0}]", "t[1] is read"),
+    "one of three constants": ("t[0] = 1\nt[2] = 1\nN y[{0}] = t[min({0}, 2)]", "t[1] is read"),
+    "the first element": ("N t[{0}] = 1 if {0} >= 1\nN y[{0}] = t[{0}]", "t[0] is read"),
+    "the last element": ("N t[{0}] = 1 if {0} < N-1\nN y[{0}] = t[{0}]", "t[63] is read"),
+    "elements in the middle": (
+        "N t[{0}] = 1 if not ({0} >= 10 and {0} < 20)\nN y[{0}] = t[{0}]", "t[10] is read at n_2 = 10",
+    ),
+    "what a flag forbids": ("N t[{0}] = 1 if flag[{0}]\n| y[{0}] = t[{0}]", "t[0] can be read"),
+    "what a flag of another element forbids": (
+        "N t[{0}] = 1 if flag[{0}]\nN y[{0}] = flag[{0}] ? t[{0}] : 0", "t[0] can be read",
+    ),
+    "what a condition forbids that has changed since": (
+        "N t[{0}] = 1 if z[0] > 0\n| z[0] = 5\n| y[{0}] = z[0] > 0 ? t[{0}] : 0", "t[0] can be read",
+    ),
+    "a copy for each thread, which reads the one before": (
+        "N@parallel y[{0}] = {0} >= 1 ? s[] : 0\n| s[] = x[{0}]",
+        "iteration 1 reads s[] and iteration 2 writes it",
+    ),
+    "a copy for each thread, which is read behind them": (
+        "N@parallel s[] = x[{0}]\nN y[{0}] = s[]", "iterations 0 and 1 both write s[]",
+    ),
+    "starts of inner iterations that meet": (
+        "4 16 y[{0}*16+{1}//2] += 1", "starts y[0] at i0 = 0, i1 = 0 and again at i0 = 0, i1 = 1",
+    ),
+    "a scalar that a scope wants to share": (
+        "N@parallel N s[] += x[{1}]\n| y[{0}] = s[]", "iterations 0 and 1 both write s[]",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refuses(name: str) -> None:
+    lines, message = REFUSED[name]
+    with pytest.raises(PerfDojoError) as caught:
+        verify(program(*lines.split("\n")))
+    assert message in caught.value.message
 
 
 def _seconds(found: Program) -> float:
