@@ -68,6 +68,12 @@ def test_scopes_that_carry_values_run_in_order(name: str, scopes: list[str]) -> 
     assert in_order(name) == scopes
 
 
+def test_a_large_reshape_needs_no_enumeration() -> None:
+    text = "in x: f32[1000, 1000]\nout y: f32[500, 2000]\n"
+    bound = text_program(text + "1000 1000 y[({0}*1000+{1})//2000, ({0}*1000+{1})%2000] = x[{0},{1}]\n")
+    assert all(loop.axis for loop in loops(plan(bound).body))
+
+
 def _steps(body: tuple[Node, ...], axes: tuple[str, ...]) -> list[tuple[Step, tuple[str, ...]]]:
     found = []
     for node in body:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import permutations
 from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
 
 from perfdojo.compiler.interpret.indices import evaluate, interval, linear, occurring
-from perfdojo.compiler.ir import Buffer, Expr, Iter
+from perfdojo.compiler.ir import Buffer, Expr, Iter, Literal, Op
 from perfdojo.compiler.walk import iterators, loads
 
-ENUMERATED = 1 << 21
+ENUMERATED = 1 << 18
 """Iterations that a proof by enumeration visits at most."""
 
 
@@ -32,9 +33,24 @@ def independent(
 ) -> bool:
     """Tell whether no element of `buffer` is touched in two iterations of `scope`, the outer ones fixed."""
     dimensions = [d for d in range(len(buffer.shape)) if d not in buffer.reuse]
-    if any(_separates(scope, [a.indices[d] for a in accesses], outer, extents) for d in dimensions):
+    columns = [[a.indices[d] for a in accesses] for d in dimensions]
+    columns += [c for c in map(_joined, permutations(columns, 2)) if c is not None]
+    if any(_separates(scope, column, outer, extents) for column in columns):
         return True
     return _enumerate(scope, accesses, dimensions, outer, extents)
+
+
+def _joined(columns: tuple[list[Expr], list[Expr]]) -> list[Expr] | None:
+    """Return e where one column is e // c and the other e % c, c a constant: they tell as much together."""
+    joined: list[Expr] = []
+    divisors = set()
+    for quotient, rest in zip(*columns, strict=True):
+        if not isinstance(quotient, Op) or quotient.op != "floordiv" or rest != Op("mod", quotient.args):
+            return None
+        joined.append(quotient.args[0])
+        divisors.add(quotient.args[1])
+    constant = len(divisors) == 1 and all(isinstance(d, Literal) and d.value != 0 for d in divisors)
+    return joined if constant else None
 
 
 def _separates(scope: str, indices: list[Expr], outer: frozenset[str], extents: Mapping[str, int]) -> bool:
