@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
+from perfdojo.compiler.bind import bind
+from perfdojo.compiler.interpret import random_inputs
 from perfdojo.compiler.lowering.target import FpLevel
+from perfdojo.compiler.text.parse import parse
+from tests.native import build, case, disagreement
 from tests.random_programs.differential import disagreements
 from tests.random_programs.generate import coverage, generate
 
@@ -21,6 +26,22 @@ SHARE = 24
 def test_random_programs_mean_the_same(target: str, fp: FpLevel, part: int) -> None:
     wrong = disagreements(range(part * SHARE, (part + 1) * SHARE), target, fp)
     assert not wrong, f"{len(wrong)} of {SHARE} programs\n" + "\n".join(wrong[:3])
+
+
+FAULTS = (("x[n] + 1.0f", "x[n] + 1.0000001f"), ("n < 100", "n < 99"), ("x[n] +", "x[n ^ 1] +"))
+
+
+@pytest.mark.parametrize(("right", "wrong"), FAULTS)
+@pytest.mark.parametrize("fp", ["strict", "reassoc"])
+def test_a_planted_fault_is_found(right: str, wrong: str, fp: FpLevel) -> None:
+    text = "kernel k\nsize N = 100\nin x: f32[N]\nout y: f32[N]\n\nN y[{0}] = x[{0}] + 1.0\n"
+    good = case("k", bind(parse(text)), "c", fp)
+    (name, source), header = good.emitted.files
+    assert right in source
+    bad = replace(good, emitted=replace(good.emitted, files=((name, source.replace(right, wrong)), header)))
+    inputs = random_inputs(good.program, 3, "normal")
+    assert disagreement(build([good]), good, inputs, fp) == ""
+    assert disagreement(build([bad]), bad, inputs, fp)
 
 
 @pytest.mark.slow
