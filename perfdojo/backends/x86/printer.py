@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from perfdojo.backends.printer import Scalars
 from perfdojo.backends.x86.division import division
@@ -11,7 +12,7 @@ from perfdojo.backends.x86.lanewise import LANEWISE, lanewise
 from perfdojo.backends.x86.registers import carried
 from perfdojo.backends.x86.routines import routine_function, routine_name
 from perfdojo.backends.x86.table import FLOATS, LANES, Table
-from perfdojo.compiler.dtypes import BOOL, DTYPES, F16, F32, DType
+from perfdojo.compiler.dtypes import BF16, BOOL, DTYPES, F16, F32, I16, DType
 from perfdojo.compiler.elementary.describe import VECTOR_FUNCTIONS
 from perfdojo.compiler.lowering.lir import Call, Const, Load, Store, Value, VType
 
@@ -56,6 +57,10 @@ class IntrinsicsPrinter:
 
     def store(self, store: Store, scalars: Scalars) -> str:
         """Return the statement that writes a vector."""
+        if isinstance(store.value, Load) and store.value.type.dtype in (F16, BF16):
+            # a copy: the bits need not become floats
+            bits = VType(I16, store.value.type.lanes)
+            store = replace(store, value=replace(store.value, type=bits))
         type_ = store.value.type
         value = scalars.value(_before_rounding(store.value) if type_.dtype == F16 else store.value)
         operands = [scalars.pointer(store.buffer, store.offset), value]

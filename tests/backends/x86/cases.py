@@ -86,6 +86,8 @@ def _cases(target: Target, n: int) -> Iterator[Case]:
         for op, info in OPS.items():
             if target.supports(op, dtype, n) and _typed(info.rule, dtype, op):
                 yield _plain(op, info, dtype, n)
+        if target.supports("load", dtype, n):
+            yield Case(f"copy_{dtype}x{n}", (dtype,), dtype, n, lambda args, t: args[0], lambda a: a)
         if target.supports("add", dtype, n):
             yield from _with_constants(dtype, n)
             yield from _other_masks(target, dtype, n)
