@@ -2,6 +2,8 @@
 
 One `for` for each scope, one assignment for each statement, the functions of math.h; no blocking, no
 vectors, no temporaries of our own. Dimensions that are not materialised are left out, as a person would.
+There are two natural spellings of a reduction: its start inside the loops around it, or in loops of its own
+before. gcc exchanges the loops of a product only in the second one, so the baseline is the faster of the two.
 """
 
 from __future__ import annotations
@@ -10,8 +12,9 @@ from perfdojo.compiler.emitted import C_TYPES
 from perfdojo.compiler.ir import Buffer, Cast, Expr, Iter, Literal, Load, Node, Op, Program, Scope
 from perfdojo.compiler.lowering.layout import layout
 from perfdojo.compiler.ops import OPS, REDUCTIONS
+from perfdojo.compiler.plan.recipes import isolate
 from perfdojo.compiler.starts import explicit_starts
-from perfdojo.compiler.walk import const_int, dtype_of
+from perfdojo.compiler.walk import const_int, dtype_of, iterators, statements
 
 FLAGS = ("-std=c11", "-O3", "-march=native", "-ffast-math")
 STACK_BYTES = 64 << 10
@@ -20,9 +23,30 @@ _CALLS = {"rsqrt": "1 / sqrt{s}({0})", "sigmoid": "1 / (1 + exp{s}(-({0})))", "r
 _SIGNS = {"and": "&&", "or": "||", "eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 
 
-def naive_source(program: Program) -> str:
-    """Return C11 with `perfdojo_call(void **arguments)` for a bound program of f32, f64 and integers."""
-    program = explicit_starts(program)
+def naive_sources(program: Program) -> tuple[str, ...]:
+    """Return C11 with `perfdojo_call(void **arguments)` for a bound program, in each spelling that differs."""
+    started = explicit_starts(program)
+    return tuple(dict.fromkeys(map(_source, (started, _starts_apart(started)))))
+
+
+def _starts_apart(program: Program) -> Program:
+    """Give the starts of reductions loops of their own, as far out as that changes nothing."""
+    for name in [s.name for _, s in statements(program) if s.op != "="]:
+        while True:
+            around, statement = next((a, s) for a, s in statements(program) if s.name == name)
+            moved = set().union(*map(iterators, statement.target.indices))
+            crowded = next((n for n, s in enumerate(around) if s.name in moved and len(s.body) > 1), None)
+            if crowded is None:
+                break
+            inner = (*around, statement)[crowded + 1]
+            apart = isolate(program, around[crowded].name, inner.name)
+            if apart is None:
+                break
+            program = apart
+    return program
+
+
+def _source(program: Program) -> str:
     lines = ["#include <math.h>", "#include <stdint.h>", "#include <stdlib.h>", ""]
     parameters = ", ".join(
         f"{_const(b)}{C_TYPES[b.dtype.name]} *restrict {b.name}_" for b in program.arguments

@@ -10,10 +10,11 @@ from perfdojo.compiler.plan.arrange import arrange
 from perfdojo.compiler.plan.contraction import Contraction
 from perfdojo.compiler.plan.legal import repeatable
 from perfdojo.compiler.plan.packing import pack_streamed
-from perfdojo.compiler.plan.recipes import blocks, extent, sink
+from perfdojo.compiler.plan.recipes import blocks, extent
 from perfdojo.compiler.plan.rewrites.interchange import interchange
 from perfdojo.compiler.plan.rewrites.mark import mark
 from perfdojo.compiler.plan.rewrites.peel import peel
+from perfdojo.compiler.plan.rewrites.sink import sink
 from perfdojo.compiler.plan.rewrites.tile import tile
 from perfdojo.compiler.plan.shapes import Part, partition
 from perfdojo.compiler.plan.tree import find, nodes
@@ -34,7 +35,7 @@ def tile_contractions(program: Program, target: Target) -> Program:
     """Return the program with every contraction tiled for the registers of `target`."""
     if target.vector_bits == 0:
         return program
-    for name in [s.name for _, s in statements(program)]:
+    for name in [s.name for _, s in statements(program) if s.op != "="]:
         found = arrange(program, name, target)
         if found is not None:
             program = _tile(*found, target)
@@ -51,8 +52,9 @@ def _tile(program: Program, c: Contraction, target: Target) -> Program:
         target.masked_memory,
         repeatable(find(program, c.columns)),
     )
-    for scope in c.outer:
-        program = mark(program, scope, "")
+    for scope in c.own:
+        if scope.mark:
+            program = mark(program, scope.name, "")
     rest = c.columns
     for n, part in enumerate(parts):
         here = rest
@@ -68,11 +70,11 @@ def _tile_part(program: Program, columns: str, part: Part, c: Contraction, targe
     outer = columns
     if part.count > 1:
         program, outer, columns = tile(program, columns, part.size)
-    program = pack_streamed(program, outer, columns, c)
-    if part.count >= LEAST_BLOCKS:
-        program, nests = _block_rows(program, outer, columns, rows, part, c)
-    else:
-        nests = [(columns, rows)]
+    size = _rows_in_cache(program, rows, part, c)
+    program, outer = pack_streamed(program, outer, columns, c, once=size is not None)
+    nests = [(columns, rows)]
+    if size is not None:
+        program, nests = _block_rows(program, outer, columns, rows, size)
     vector = target.masked_memory or part.size >= c.lanes
     for block, side in nests:
         program = _write_out(program, side, c)
@@ -83,20 +85,22 @@ def _tile_part(program: Program, columns: str, part: Part, c: Contraction, targe
     return program
 
 
+def _rows_in_cache(program: Program, rows: str, part: Part, c: Contraction) -> int | None:
+    """Rows of a block that stays in a cache while all columns are computed from it; None: all of them do."""
+    steps = prod(extent(program, s.name) for s in _reductions(program, rows, c))
+    row_bytes = steps * program.buffer(c.statement.target.buffer).dtype.bytes
+    size = max(1, ROWS_BYTES // row_bytes // part.rows) * part.rows
+    return size if extent(program, rows) > size and part.count >= LEAST_BLOCKS else None
+
+
 def _block_rows(
-    program: Program, outer: str, columns: str, rows: str, part: Part, c: Contraction
+    program: Program, outer: str, columns: str, rows: str, size: int
 ) -> tuple[Program, list[tuple[str, str]]]:
     """outer { columns { rows } }  ->  rows_o { outer { columns { rows_i } } } and what is left.
 
-    A block of rows stays in a cache while all columns are computed from it. Returns the names of columns and
-    rows in each nest.
+    Returns the names of columns and rows in each nest.
     """
-    steps = prod(extent(program, s.name) for s in _reductions(program, rows, c))
-    row_bytes = steps * program.buffer(c.statement.target.buffer).dtype.bytes
     whole = extent(program, rows)
-    size = max(1, ROWS_BYTES // row_bytes // part.rows) * part.rows
-    if whole <= size:
-        return program, [(columns, rows)]
     program = interchange(interchange(program, columns), outer)
     nests = [(columns, rows)]
     if whole % size:

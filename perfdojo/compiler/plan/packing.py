@@ -7,13 +7,18 @@ from math import prod
 from perfdojo.compiler.ir import Load, Program, Scope, Statement
 from perfdojo.compiler.plan.contraction import Contraction
 from perfdojo.compiler.plan.legal import conditional, reads, statements_in, written
+from perfdojo.compiler.plan.rewrites.interchange import interchange
 from perfdojo.compiler.plan.rewrites.stage_packed import stage_packed
+from perfdojo.compiler.plan.rewrites.tile import tile
 from perfdojo.compiler.plan.strides import stride
 from perfdojo.compiler.plan.tree import find, path
 from perfdojo.compiler.walk import const_int, iterators
 
 LEAST_ROWS = 32
 """Rows from which on a panel is packed only for its strides; each element is then used that often."""
+
+MAX_GROUP, GROUP_BYTES = 16, 128 << 10
+"""Panels that are packed at a time, and their size: a quarter of a second-level cache."""
 
 SMALL_BYTES = 16 << 10
 """An operand of this size stays in the first-level cache, whatever its strides."""
@@ -23,12 +28,59 @@ LEAST_STEP = 256
 """Bytes between neighbours along the reduction from which on lines of a panel can push each other out."""
 
 
-def pack_streamed(program: Program, outer: str, inner: str, c: Contraction) -> Program:
-    """Pack the operands that move with the columns, `outer` blocks of `inner` columns each, where it pays."""
+def pack_streamed(
+    program: Program, outer: str, inner: str, c: Contraction, once: bool
+) -> tuple[Program, str]:
+    """Pack the operands that move with the columns, `outer` blocks of `inner` columns each, where it pays.
+
+    Args:
+        once: all panels before the loops; else some at a time, so that they are used while in the cache.
+    Returns:
+        The program, and the name of the outermost scope of the columns.
+    """
+    paying = [load for load in _streamed(program, outer, inner, c) if _pays(program, load, outer, inner, c)]
+    if not paying:
+        return program, outer
+    around = path(program, outer)
+    if once or outer == inner or any(s.name not in _used(load) for s in around for load in paying):
+        for load in paying:
+            program = _pack_all(program, load, outer, inner, c)
+        return program, outer
+    buffers = {load.buffer for load in paying}
+    group = min(_group(program, load, outer, inner, c) for load in paying)
+    outermost = outer
+    if group > 1:
+        program, outermost, outer = tile(program, outer, group)
     for load in _streamed(program, outer, inner, c):
-        if _pays(program, load, outer, inner, c):
-            program = _pack(program, load, outer, inner, c)
-    return program
+        if load.buffer in buffers:
+            program = _pack_panels(program, load, outer, inner, c, group > 1)
+    return program, outermost
+
+
+def _group(program: Program, load: Load, outer: str, inner: str, c: Contraction) -> int:
+    """Panels packed together, so that the operand is read in long rows; a divisor of their number."""
+    if stride(program, load, inner) != 1:
+        return 1
+    moving = [s for s in _chain_to(program, find(program, outer), c) if s.name in _used(load)]
+    panel = program.buffer(load.buffer).dtype.bytes * prod(const_int(s.extent) for s in moving[1:])
+    count = const_int(moving[0].extent)
+    most = min(MAX_GROUP, count - 1, GROUP_BYTES // panel)
+    return max((g for g in range(1, most + 1) if count % g == 0), default=1)
+
+
+def _pack_panels(
+    program: Program, load: Load, outer: str, inner: str, c: Contraction, grouped: bool
+) -> Program:
+    """Pack the panel of a block inside of it, or the panels of a group of blocks around them, row by row."""
+    around = path(program, outer)
+    order = [s.name for s in _chain_to(program, around[-1], c) if s.name in _used(load)]
+    order = [*(s for s in order if s != inner), inner]
+    if not grouped:
+        return stage_packed(program, around, inner, load, order[1:])[0]
+    program, name = stage_packed(program, around[:-1], outer, load, order)
+    body = find(program, around[-2].name).body
+    packing = next(n.name for n in body if isinstance(n, Scope) and name in written((n,)))
+    return interchange(program, packing)
 
 
 def _statement(program: Program, outer: str, c: Contraction) -> Statement:
@@ -61,7 +113,7 @@ def _pays(program: Program, load: Load, outer: str, inner: str, c: Contraction) 
     return size > SMALL_BYTES and max(steps, default=0) >= LEAST_STEP
 
 
-def _pack(program: Program, load: Load, outer: str, inner: str, c: Contraction) -> Program:
+def _pack_all(program: Program, load: Load, outer: str, inner: str, c: Contraction) -> Program:
     """Insert the copy as far out as the operand stays the same."""
     around = path(program, outer)
     needed = _used(load)

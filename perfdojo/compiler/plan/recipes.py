@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from perfdojo.compiler.ir import Program, Scope, Statement
+from perfdojo.compiler.ir import Program, Scope
 from perfdojo.compiler.plan.legal import can_fission, can_interchange, can_join
 from perfdojo.compiler.plan.rewrites.fission import fission
 from perfdojo.compiler.plan.rewrites.interchange import interchange
@@ -16,30 +16,6 @@ from perfdojo.compiler.walk import const_int
 def extent(program: Program, scope: str) -> int:
     """Return the iterations of a scope."""
     return const_int(find(program, scope).extent)
-
-
-def sink(program: Program, scope: str, stop: frozenset[str] = frozenset()) -> tuple[Program, list[str]]:
-    """Push an independent scope down to the statements, distributing it; return the names of its copies.
-
-        i { A  k { B } C }   ->   i { A }  k { i_2 { B } }  i_3 { C }
-
-    Statements that stand together stay together. It goes no deeper than the scopes in `stop`.
-    """
-    s = find(program, scope)
-    cuts = [
-        n for n in range(1, len(s.body)) if isinstance(s.body[n], Scope) or isinstance(s.body[n - 1], Scope)
-    ]
-    if cuts:
-        program, parts = fission(program, scope, cuts)
-        names: list[str] = []
-        for part in parts:
-            program, found = sink(program, part, stop)
-            names += found
-        return program, names
-    child = s.body[0]
-    if isinstance(child, Statement) or child.name in stop:
-        return program, [scope]
-    return sink(interchange(program, scope), scope, stop)
 
 
 def blocks(program: Program, scope: str, size: int) -> tuple[Program, str, str, str | None]:

@@ -7,9 +7,10 @@ from perfdojo.compiler.lowering.target import FpLevel, Target
 from perfdojo.compiler.plan.contraction import widest_lanes
 from perfdojo.compiler.plan.legal import can_vectorize, independent, reads
 from perfdojo.compiler.plan.linear import linear
-from perfdojo.compiler.plan.recipes import blocks, extent, isolate, order_chain, sink
+from perfdojo.compiler.plan.recipes import blocks, extent, isolate, order_chain
 from perfdojo.compiler.plan.rewrites.interchange import interchange
 from perfdojo.compiler.plan.rewrites.mark import mark
+from perfdojo.compiler.plan.rewrites.sink import sink
 from perfdojo.compiler.plan.strides import stride
 from perfdojo.compiler.walk import const_int, statements
 

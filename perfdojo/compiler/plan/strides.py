@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from perfdojo.compiler.ir import Load, Program
+from functools import lru_cache
+
+from perfdojo.compiler.ir import Buffer, Load, Program
 from perfdojo.compiler.lowering.layout import layout
-from perfdojo.compiler.plan.linear import Linear, linear
+from perfdojo.compiler.plan.linear import linear
 
 
-def offset(program: Program, load: Load) -> Linear | None:
-    """Return the element offset of an access as a linear form, None when an index has none."""
-    total = Linear()
-    place = layout(program.buffer(load.buffer))
-    for index, stride in zip(load.indices, place.strides, strict=True):
-        form = linear(index)
-        if form is None:
-            return None
-        total = total.plus(form, stride)
-    return total
+@lru_cache(maxsize=512)
+def strides(buffer: Buffer) -> tuple[int, ...]:
+    """Return the distance in elements between neighbours along each dimension of a buffer."""
+    return layout(buffer).strides
 
 
 def stride(program: Program, load: Load, scope: str) -> int | None:
     """Return the step of an access along `scope` in elements; None when it is not constant."""
     total = 0
-    place = layout(program.buffer(load.buffer))
-    for index, step in zip(load.indices, place.strides, strict=True):
+    for index, step in zip(load.indices, strides(program.buffer(load.buffer)), strict=True):
         form = linear(index)
         if form is not None:
             total += step * form.coefficient(scope)

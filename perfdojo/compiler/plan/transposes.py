@@ -30,8 +30,8 @@ ROWS, LINE = 8, 16
 
 def tile_transposes(program: Program) -> Program:
     """Return the program with every transposing statement tiled."""
-    for name in [s.name for _, s in statements(program)]:
-        around, statement = next((a, s) for a, s in statements(program) if s.name == name)
+    for around, statement in statements(program):
+        # what is tiled has a nest of its own, so that the others stay as they were found
         found = _crossed(program, around, statement)
         if found is not None:
             program = _tiled(program, *found)
