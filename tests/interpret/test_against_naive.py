@@ -12,7 +12,7 @@ from perfdojo.compiler.interpret import KINDS, engine, interpret, random_inputs
 from perfdojo.compiler.interpret.naive import interpret_naively
 from perfdojo.compiler.ir import Program
 from perfdojo.compiler.verify import verify
-from tests.interpret.programs import TEXTS, program
+from tests.interpret.texts import TEXTS, program
 from tests.random_programs.generate import generate
 
 

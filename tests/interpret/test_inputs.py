@@ -9,7 +9,7 @@ import pytest
 
 from perfdojo.compiler.diagnostics import PerfDojoError
 from perfdojo.compiler.interpret import KINDS, interpret, random_inputs, reference
-from tests.interpret.programs import program, text_program
+from tests.interpret.texts import program, text_program
 
 TEXT = """
 in x: f32[3]

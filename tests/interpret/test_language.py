@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from perfdojo.compiler.interpret import interpret
 from perfdojo.compiler.interpret.naive import interpret_naively
 from perfdojo.compiler.ir import Program
-from tests.interpret.programs import text_program
+from tests.interpret.texts import text_program
 
 Array = NDArray[Any]
 INF, NAN = np.inf, np.nan

@@ -11,7 +11,7 @@ from perfdojo.compiler.interpret import interpret, random_inputs
 from perfdojo.compiler.interpret.engine import CHUNK, blocks, shape_of
 from perfdojo.compiler.interpret.plan import plan
 from perfdojo.compiler.interpret.tree import Loop, Node, Step, loops
-from tests.interpret.programs import program, text_program
+from tests.interpret.texts import program, text_program
 
 
 def in_order(name: str) -> list[str]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from perfdojo.compiler.bind import bind
 from perfdojo.compiler.interpret import KINDS, LEVELS, Bounded, compare, interpret, random_inputs, reference
-from tests.interpret.programs import TEXTS, program, text_program
+from tests.interpret.texts import TEXTS, program, text_program
 from tests.interpret.variants import fused, pairwise, reciprocals, reversed_sums
 from tests.random_programs.generate import generate
 
