@@ -2,8 +2,8 @@
 
 `perfdojo/backends/<target>/__init__.py` holds `TARGET: Target` and, where the target has vectors,
 `vector_printer() -> VectorPrinter`, a fresh one for each emission; besides, as it needs them, `FLAGS`,
-compiler flags, and `emulation()`, headers as `EmittedSource` describes them. Everything with one lane is printed
-by `backends/scalar.py`; whatever has more goes to the vector printer, which asks `Scalars` for the
+compiler flags, and `emulation()`, headers as `EmittedSource` describes them. Everything with one lane is
+printed by `backends/scalar.py`; whatever has more goes to the vector printer, which asks `Scalars` for the
 text of its one-lane operands.
 """
 

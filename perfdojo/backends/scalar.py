@@ -106,7 +106,7 @@ class ScalarPrinter:
         return f"{self.names.give('buffer', buffer)}[{self.value(offset)}]"
 
     def _print(self, value: Value) -> tuple[str, int]:
-        """Text and precedence of its outermost operation; equal values are mostly one object, printed once."""
+        """Text and precedence of its outermost operation; a value that is one object is printed once."""
         found = self._printed.get(id(value))
         if found is None:
             text, precedence = self._fresh(value)

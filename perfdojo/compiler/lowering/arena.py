@@ -38,6 +38,7 @@ class Arena:
         self._offsets: dict[Linear, Value] = {}
         self._variables: dict[int, frozenset[str]] = {}
         self._buffers: dict[int, frozenset[str]] = {}
+        self._bounds: dict[int, Range] = {}
         self._plain: dict[int, bool] = {}
         self.ranges: dict[str, Range] = {}
         """Values that loop counters take, by name."""
@@ -151,7 +152,7 @@ class Arena:
         return found
 
     def plain(self, value: Value) -> bool:
-        """Tell whether a value is a constant, a loop counter, or arithmetic on them: nothing to rewrite or share."""
+        """Tell whether a value is a constant, a loop counter or arithmetic on them: nothing to share."""
         found = self._plain.get(id(value))
         if found is None:
             if isinstance(value, Call):
@@ -191,27 +192,26 @@ class Arena:
         return found
 
     def _sum(self, form: Linear) -> Value:
+        const, terms = form.const, form.terms
         total: Value | None = None
-        # a negative term does not come first when there is another: `j - i`, not `-i + j`
-        terms = (
-            sorted(form.terms, key=lambda t: t[1] < 0) if form.terms and form.terms[0][1] < 0 else form.terms
-        )
+        if terms and terms[0][1] < 0:
+            # a negative term does not come first when it need not: `j - i` and `9 - i`, not `-i + j`
+            terms = tuple(sorted(terms, key=lambda t: t[1] < 0))
+            if terms[0][1] < 0 and const > 0:
+                const, total = 0, self.const(const, INDEX)
         for number, coefficient in terms:
-            size = abs(coefficient)
             term = self._atoms[number]
-            if size != 1:
-                term = self.call("imul", (term, self.const(size, INDEX)), INDEX)
+            if abs(coefficient) != 1:
+                term = self.call("imul", (term, self.const(abs(coefficient), INDEX)), INDEX)
             if total is None:
                 total = term if coefficient > 0 else self.call("ineg", (term,), INDEX)
             else:
                 total = self.call("iadd" if coefficient > 0 else "isub", (total, term), INDEX)
         if total is None:
-            return self.const(form.const, INDEX)
-        if form.const == 0:
+            return self.const(const, INDEX)
+        if const == 0:
             return total
-        return self.call(
-            "iadd" if form.const > 0 else "isub", (total, self.const(abs(form.const), INDEX)), INDEX
-        )
+        return self.call("iadd" if const > 0 else "isub", (total, self.const(abs(const), INDEX)), INDEX)
 
     def linear(self, value: Value) -> Linear:
         """Return the linear form of a scalar i64 value."""
@@ -242,8 +242,15 @@ class Arena:
             high += coefficient * (b if coefficient > 0 else a)
         return low, high
 
+    def bound(self, value: Value, found: Range) -> None:
+        """Remember bounds of a value that its form does not show, such as promises on elements."""
+        self._bounds[id(value)] = found
+
     def value_range(self, value: Value) -> Range:
-        """Return bounds of a scalar integer value."""
+        """Return bounds of an integer value, in all its lanes."""
+        found = self._bounds.get(id(value))
+        if found is not None:
+            return found
         if isinstance(value, Const):
             return int(value.value), int(value.value)
         if isinstance(value, Var) and value.name in self.ranges:

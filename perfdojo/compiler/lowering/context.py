@@ -26,7 +26,7 @@ class NotVectorisableError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One vector of iterations: the iteration in lane 0, the lanes that exist (None: all), a running number."""
+    """One vector of iterations: the first of them, the lanes that exist (None: all), a running number."""
 
     base: Linear
     mask: Value | None = None

@@ -166,6 +166,10 @@ class Expressions:
         source = value.type.dtype
         if source == dtype:
             return value
+        if isinstance(value, Const) and source.is_integer and dtype.is_integer:
+            half = 1 << (dtype.bits - 1) if dtype.kind == "int" else 0
+            wrapped = (int(value.value) + half) % (1 << dtype.bits) - half
+            return self.arena.const(wrapped, self.arena.type(dtype, value.type.lanes))
         if value.type.lanes > 1:
             self.need(f"cast:{source}", dtype, value.type.lanes)
         return self.arena.call("cast", (value,), self.arena.type(dtype, value.type.lanes))
@@ -181,11 +185,8 @@ class Expressions:
             elif isinstance(atom, Division):
                 inner = self.linear(atom.arg, frame, mask)
                 part = self._divided(inner, atom.by, atom.op == "%", frame)
-            elif isinstance(atom, Op):
-                # not through `value`, which would come back here
-                part = self._atom(self._operation(atom, self.context.dtype(atom), frame, mask))
             else:
-                part = self._atom(self.value(atom, frame, mask))
+                part = self._atom(self._opaque(atom, frame, mask), self.context.forms.atom_range(atom))
             const += coefficient * part.const
             for number, c in part.terms:
                 terms[number] = terms.get(number, 0) + coefficient * c
@@ -193,12 +194,19 @@ class Expressions:
             terms = {n: c for n, c in terms.items() if c}
         return Linear(const, tuple(sorted(terms.items())))
 
-    def _atom(self, value: Value) -> Linear:
+    def _opaque(self, atom: Load | Op | Cast, frame: Frame, mask: Value | None) -> Value:
+        if isinstance(atom, Op):
+            # not through `value`, which would come back here
+            return self._operation(atom, self.context.dtype(atom), frame, mask)
+        return self.value(atom, frame, mask)
+
+    def _atom(self, value: Value, bounds: tuple[int, int]) -> Linear:
         if value.type.lanes > 1:
-            return self.arena.atom(value if value.type.dtype in (I32, I64) else self.cast(value, I32))
-        if value.type != INDEX:
+            value = value if value.type.dtype in (I32, I64) else self.cast(value, I32)
+        elif value.type.dtype != I64:
             value = self.arena.call("cast", (value,), INDEX)
-        return self.arena.linear(value)
+        self.arena.bound(value, bounds)
+        return self.arena.linear(value) if value.type.lanes == 1 else self.arena.atom(value)
 
     def _divided(self, form: Linear, by: int, remainder: bool, frame: Frame) -> Linear:
         """Return `form // by` or `form % by`; in lanes where they all share the quotient, or as a vector."""

@@ -1,7 +1,7 @@
 """Within straight code: what was stored is not loaded again, what was computed is not computed again.
 
-A store whose element is loaded later in the same block names its value; the load becomes that name. A temporary
-of which no load is left needs no memory, see `dead`.
+A store whose element is loaded later in the same block names its value; the load becomes that name. A
+temporary of which no load is left needs no memory, see `dead`.
 """
 
 from __future__ import annotations
@@ -111,11 +111,11 @@ class _Block:
     # ------------------------------------------------------------ values
 
     def _value(self, value: Value) -> Value:
-        """Return the value with what is known put in; repeated parts get a variable in front of the statement."""
+        """Return the value with what is known put in; repeated parts get a variable before the statement."""
         return self._rewrite(value, True, False)
 
     def _rewrite(self, value: Value, certain: bool, whole: bool) -> Value:
-        """Rewrite a value; `certain`: it is always evaluated; `whole`: it is about to be named, give it no name."""
+        """Rewrite a value; `certain`: it is always evaluated; `whole`: it is about to be named."""
         if self.arena.plain(value):
             return value
         found = self._done.get(id(value))
@@ -142,7 +142,7 @@ class _Block:
         return made
 
     def _used_twice(self, body: Body) -> set[int]:
-        """Return the values that several places of a block use, each once for each distinct value around it."""
+        """Return the values that several places of a block use, equal values being one place."""
         once: set[int] = set()
         twice: set[int] = set()
         stack = [v for s in body for v in values(s)]

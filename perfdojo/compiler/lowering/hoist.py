@@ -2,8 +2,8 @@
 
     for j { y[j] = x[j] * a[i] }   ->   let t = a[i];  for j { y[j] = x[j] * t }
 
-Index arithmetic stays, compilers move it better. What is evaluated only under a condition stays too, but for loads
-that lie inside their buffer in any case.
+Index arithmetic stays, compilers move it better. What is evaluated only under a condition stays too, but for
+loads that lie inside their buffer in any case.
 """
 
 from __future__ import annotations

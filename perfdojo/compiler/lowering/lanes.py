@@ -25,7 +25,7 @@ def inner_statements(nodes: tuple[Node, ...]) -> Iterator[Statement]:
 
 
 def lane_counts(scope: Scope, context: Context) -> list[int]:
-    """Return the numbers of lanes to try, best first: a register of the widest type that the scope computes with.
+    """Return the numbers of lanes to try, best first: a register of the widest type in the scope.
 
     Without masks a vector must be full; with them the smallest one that holds the whole scope is enough.
     """
@@ -91,8 +91,8 @@ class Sums:
 
     Attributes:
         statements: their names.
-        home: the scope around which their accumulators live: the outermost one that leaves their element alone
-            but for them.
+        home: the scope around which their accumulators live: the outermost one in which nothing else touches
+            their element.
         why_not: why the lanes may not be summed separately, "" when they may.
     """
 

@@ -68,7 +68,7 @@ def _filled(body: tuple[Stmt, ...], inside: dict[int, tuple[list[Stmt], list[str
 
 @dataclass(slots=True)
 class _Uses:
-    """Parallel loops (None: outside of any) that access a buffer; whether a counter of theirs is in an offset."""
+    """Parallel loops that access a buffer (None: outside of any); whether their counters are in offsets."""
 
     loops: list[For | None] = field(default_factory=list)
     indexed: bool = False

@@ -2,10 +2,11 @@
 
     for k { c[i] = c[i] + a[k] }   ->   var r = c[i];  for k { r = r + a[k] };  c[i] = r
 
-It is done at the outermost loop that allows it. Conditions, for each buffer that the loop writes: (1) no offset
-depends on the loop or on anything defined in it; (2) two accesses are of the same elements or of none in common;
-(3) each element is accessed in every run or lies inside the buffer in any case; (4) with threads, it is written
-in every run, so that nothing is written back that another thread owns; (5) its value crosses iterations.
+It is done at the outermost loop that allows it. Conditions, for each buffer that the loop writes: (1) no
+offset depends on the loop or on anything defined in it; (2) two accesses are of the same elements or of none
+in common; (3) each element is accessed in every run or lies inside the buffer in any case; (4) with threads,
+it is written in every run, so that nothing is written back that another thread owns; (5) its value crosses
+iterations.
 """
 
 from __future__ import annotations
@@ -101,7 +102,7 @@ def _kept(accesses: list[Access], context: Context) -> list[tuple[Access, bool]]
 
 
 def _disjoint(accesses: list[Access], context: Context) -> bool:
-    """Condition 2 for accesses of one buffer with different keys: offsets differ by constants that are wide enough."""
+    """Condition 2 for accesses with different keys: their offsets differ by constants, wide enough."""
     if len(accesses) == 1:
         return True
     forms = [context.arena.linear(a.offset) for a in accesses]

@@ -92,14 +92,13 @@ def _write(s: Statement, frame: Frame, expressions: Expressions, mask: Value | N
 
 
 def _uniform(s: Statement, frame: Frame, expressions: Expressions, mask: Value | None) -> Stmt:
-    """Return the code of a statement on the same element in all lanes: a sum, or a value on which they agree."""
+    """Return the code of a statement on one element in all lanes: a sum, or a value on which they agree."""
     arena, buffer = expressions.arena, s.target.buffer
     value = expressions.value(s.value, frame, mask)
     part = frame.parts[0]
     if s.op != "=" and frame.accumulators is not None:
-        lanes = expressions.spread(
-            expressions.cast(value, expressions.context.buffers[buffer].dtype), frame.lanes
-        )
+        value = expressions.cast(value, expressions.context.buffers[buffer].dtype)
+        lanes = expressions.spread(value, frame.lanes)
         where = expressions.address(s.target, frame, mask)
         return frame.accumulators.add(s, where, lanes, mask, part.number)
     if s.op != "=" or value.type.lanes > 1 or mask is not part.mask:

@@ -1,4 +1,4 @@
-"""Walking the target IR: the values of a statement, what a body defines, reads and writes, its accesses in order."""
+"""Walking the target IR: values of a statement, what a body defines, reads and writes, accesses in order."""
 
 from __future__ import annotations
 
