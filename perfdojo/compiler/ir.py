@@ -10,6 +10,7 @@ made of iterators, literals and sizes under + - *const //const %const.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal as OneOf
 
 from perfdojo.compiler.dtypes import DType
@@ -169,9 +170,9 @@ class Size:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Program:
-    """One kernel."""
+    """One kernel. No slots, so that the look-up of buffers can be kept."""
 
     name: str
     sizes: tuple[Size, ...]
@@ -181,10 +182,11 @@ class Program:
 
     def buffer(self, name: str) -> Buffer:
         """Return the buffer called `name`; KeyError when there is none."""
-        for b in self.buffers:
-            if b.name == name:
-                return b
-        raise KeyError(name)
+        return self._by_name[name]
+
+    @cached_property
+    def _by_name(self) -> dict[str, Buffer]:
+        return {b.name: b for b in self.buffers}
 
     @property
     def arguments(self) -> tuple[Buffer, ...]:
