@@ -127,7 +127,14 @@ def cmake(emitted: EmittedSource) -> str:
             kernel=emitted.kernel,
             symbol=emitted.symbol,
             source=PurePosixPath(emitted.files[0][0]).name,
-            flags=("-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", *emitted.flags),
+            flags=(
+                "-O3",
+                "-falign-loops=32",
+                "-ffp-contract=off",
+                "-fno-math-errno",
+                "-fno-trapping-math",
+                *emitted.flags,
+            ),
             links=tuple(f.removeprefix("-l") for f in emitted.links),
         )
     )
