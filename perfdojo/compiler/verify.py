@@ -42,7 +42,7 @@ def verify(program: Program) -> None:
             within each in the order of the text.
     """
     _declarations(program)
-    known = model(program).fresh()
+    known = model(program)
     report = _Report(known)
     for check in (report.accesses, report.starts, report.reads, report.concurrency, report.outputs):
         check()
@@ -52,6 +52,8 @@ def _declarations(program: Program) -> None:
     for buffer in program.buffers:
         size = buffer.dtype.bytes
         for d, extent in enumerate(buffer.shape):
+            if d in buffer.reuse:
+                continue
             size *= const_int(extent) + (buffer.pad[d] if buffer.pad else 0)
         if size > MAX_BYTES:
             message = f"buffer '{buffer.name}' takes {size} bytes; the limit is 2^47 = {MAX_BYTES}"

@@ -91,12 +91,6 @@ class Model:
             self._sets.append(Sets(self))
         return self._sets[0]
 
-    def fresh(self) -> Model:
-        """Return the model itself, with a full budget of isl operations for a new question."""
-        if self._sets:
-            self._sets[0].refill()
-        return self
-
     def shape(self, buffer: str) -> tuple[int, ...]:
         """Extents of a buffer."""
         return tuple(const_int(e) for e in self.buffers[buffer].shape)
@@ -184,10 +178,10 @@ def _accesses(
     if guard is not None:
         yield from (access(load, "read", held) for load, held in _reads(guard, ()))
         if forms.value(guard).range != (1, 1):
-            conditions = ((guard, True),)
+            conditions = parts(guard, True)
     target = statement.target
-    for part in (*target.indices, statement.value):
-        yield from (access(load, "read", held) for load, held in _reads(part, conditions))
+    for expr in (*target.indices, statement.value):
+        yield from (access(load, "read", held) for load, held in _reads(expr, conditions))
     yield access(target, "reduce" if statement.op in REDUCTIONS else "write", conditions)
 
 
@@ -202,11 +196,22 @@ def _reads(expr: Expr, held: tuple[Condition, ...]) -> Iterator[tuple[Load, tupl
             yield from _reads(arg, held)
         case Op(op="select", args=(c, a, b)):
             yield from _reads(c, held)
-            yield from _reads(a, (*held, (c, True)))
-            yield from _reads(b, (*held, (c, False)))
+            yield from _reads(a, (*held, *parts(c, True)))
+            yield from _reads(b, (*held, *parts(c, False)))
         case Op(op="and" | "or" as op, args=(a, b)):
             yield from _reads(a, held)
-            yield from _reads(b, (*held, (a, op == "and")))
+            yield from _reads(b, (*held, *parts(a, op == "and")))
         case Op(args=args):
             for a in args:
                 yield from _reads(a, held)
+
+
+def parts(expr: Expr, value: bool) -> tuple[Condition, ...]:
+    """Cut a condition into those that all have to hold for it."""
+    match expr:
+        case Op(op="not", args=(a,)):
+            return parts(a, not value)
+        case Op(op="and" | "or" as op, args=(a, b)) if (op == "and") == value:
+            return parts(a, value) + parts(b, value)
+        case _:
+            return ((expr, value),)

@@ -16,7 +16,7 @@ from perfdojo.compiler.analysis.affine import Affine, Atom
 from perfdojo.compiler.analysis.bounds import bounded, implied, iteration, tighter
 from perfdojo.compiler.analysis.boxes import Box, Key, Written, add, grow, merged
 from perfdojo.compiler.analysis.ranges import Range
-from perfdojo.compiler.ir import Node, Scope
+from perfdojo.compiler.ir import Node, Op, Scope
 from perfdojo.compiler.walk import const_int, loads
 
 
@@ -169,15 +169,11 @@ class Coverage:
 
 
 def exactly(model: Model, condition: Condition) -> list[Affine] | None:
-    """Return forms that are all >= 0 exactly where the condition holds; None when it has another shape."""
-    expr, value = condition
-    if getattr(expr, "op", "") == "and" and value:
-        parts = [exactly(model, (a, True)) for a in expr.args]  # type: ignore[union-attr]
-        return None if None in parts else [f for p in parts for f in p or ()]
-    if getattr(expr, "op", "") == "not":
-        return exactly(model, (expr.args[0], not value))  # type: ignore[union-attr]
-    found = list(implied(model.forms, condition))
-    return found if len(found) == 1 and getattr(expr, "op", "") in ("lt", "le", "gt", "ge") else None
+    """Return forms that are all >= 0 exactly where a condition without parts holds, None where none are."""
+    expr, _ = condition
+    if not isinstance(expr, Op) or expr.op not in ("lt", "le", "gt", "ge"):
+        return None
+    return list(implied(model.forms, condition)) or None
 
 
 def _is_bound(form: Affine, index: Affine, extent: int) -> bool:

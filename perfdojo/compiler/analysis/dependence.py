@@ -50,7 +50,7 @@ def is_parallel(program: Program | Model, scope: str) -> str | None:
 
     Each iteration then has its own copy of the buffers in `private_buffers(program, scope)`.
     """
-    found = conflict(model(program).fresh(), scope)
+    found = conflict(model(program), scope)
     return None if found is None else str(found)
 
 
@@ -59,7 +59,7 @@ def is_vectorizable(program: Program | Model, scope: str) -> str | None:
 
     As `is_parallel`, but reductions into one element with one sign are fine: `carried_reductions` names them.
     """
-    found = conflict(model(program).fresh(), scope, reductions=True)
+    found = conflict(model(program), scope, reductions=True)
     return None if found is None else str(found)
 
 
@@ -92,7 +92,7 @@ def private_buffers(program: Program | Model, scope: str) -> frozenset[str]:
     These are accessed only inside the scope, would be shared by iterations, and every element is written
     in an iteration before the same iteration reads it.
     """
-    known = model(program).fresh()
+    known = model(program)
     depth = depth_of(known, scope)
     shared = (
         n
@@ -105,7 +105,7 @@ def private_buffers(program: Program | Model, scope: str) -> frozenset[str]:
 
 def carried_reductions(program: Program | Model, scope: str) -> tuple[str, ...]:
     """Return the reductions (statement names) whose element several iterations of a scope accumulate into."""
-    known = model(program).fresh()
+    known = model(program)
     depth = depth_of(known, scope)
     return tuple(
         a.statement.name
@@ -116,7 +116,7 @@ def carried_reductions(program: Program | Model, scope: str) -> tuple[str, ...]:
 
 def carried_by(program: Program | Model, scope: str) -> list[Dependence]:
     """Return the dependences between different iterations of a scope, those of private buffers too."""
-    known = model(program).fresh()
+    known = model(program)
     depth = depth_of(known, scope)
     accesses = known.within(scope)
     return _unique(d for a, b in _pairs(accesses) for d in _at_level(known, a, b, depth))
@@ -124,7 +124,7 @@ def carried_by(program: Program | Model, scope: str) -> list[Dependence]:
 
 def dependences(program: Program | Model) -> list[Dependence]:
     """Return all dependences of a program: for each pair of statements, buffer, kind and carrier one."""
-    known = model(program).fresh()
+    known = model(program)
     found: list[Dependence] = []
     for accesses in known.by_buffer.values():
         for a, b in _pairs(accesses):

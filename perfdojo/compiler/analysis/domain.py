@@ -22,7 +22,7 @@ def domain(program: Program | Model, statement: str, must: bool = False) -> isl.
         Undecided: the guard is too complicated.
         KeyError: no such statement.
     """
-    known = model(program).fresh()
+    known = model(program)
     sets = known.sets
     with sets.decided():
         return sets.domain(_target(known, statement), must)
@@ -37,7 +37,7 @@ def schedule(program: Program | Model, statement: str) -> isl.Map:
     Raises:
         KeyError: no such statement.
     """
-    known = model(program).fresh()
+    known = model(program)
     target = _target(known, statement)
     depth = max(len(around) for around, _ in known.statements)
     names = [f"i{d}" for d in range(len(target.scopes))]

@@ -76,7 +76,7 @@ def footprint_set(program: Program | Model, scope: str, buffer: str, kind: Kind 
         Undecided: the sets are too complicated.
         ValueError: it touches none in the text.
     """
-    known = model(program).fresh()
+    known = model(program)
     accesses = _accesses(known, scope, buffer, kind)
     if not accesses:
         raise ValueError(f"no access to {buffer} inside {scope}")

@@ -19,28 +19,25 @@ from perfdojo.compiler.analysis.ranges import Range
 from perfdojo.compiler.analysis.undecided import Undecided
 from perfdojo.compiler.ir import Expr
 
-BUDGET = 5_000_000
-"""isl operations for one question: two to three seconds, where most programs take some thousands."""
+BUDGET = 100_000
+"""isl operations for one question about an access or a pair of them. Most take some thousands, under a
+millisecond; at the limit isl's sets have so many pieces that further operations take minutes."""
 
 
 class Sets:
-    """The integer sets of one program; all of them share a budget of isl operations."""
+    """The integer sets of one program; questions are asked inside `with sets.decided()`."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
         self.context = isl.Context()
         self.context.set_max_operations(BUDGET)
         self._possible: dict[tuple[int, bool], isl.Map] = {}
-        self._by_data: dict[tuple[int, bool], bool] = {}
         self._certain: dict[int, isl.Map | None] = {}
-
-    def refill(self) -> None:
-        """Start a question with the whole budget."""
-        self.context.reset_operations()
 
     @contextmanager
     def decided(self) -> Iterator[None]:
-        """Turn a spent budget inside the block into `Undecided`."""
+        """Start a question with the whole budget; turn a spent one into `Undecided`."""
+        self.context.reset_operations()
         try:
             yield
         except isl.Error as error:
@@ -80,7 +77,6 @@ class Sets:
             parts = self._named(formula, access, dims)
             parts += [formula.condition(c) for c in access.conditions]
             self._possible[key] = self.map(formula.text(_arrow(access, dims), parts))
-            self._by_data[key] = bool(formula.unknown)
         return self._possible[key]
 
     def touched(self, access: Access, depth: int) -> isl.Map:
@@ -91,8 +87,12 @@ class Sets:
 
     def is_certain(self, access: Access) -> bool:
         """True when the iteration alone decides whether an access happens, and what it touches."""
-        self.possible(access)
-        return not self._by_data[id(access), False]
+        formula = Formula(self.model.forms, access.scopes)
+        for index in access.indices:
+            formula.affine(index)
+        for condition in access.conditions:
+            formula.condition(condition)
+        return not formula.unknown
 
     def certain(self, access: Access) -> isl.Map | None:
         """Return iteration -> stored element that an access surely touches; None when data decide which."""
