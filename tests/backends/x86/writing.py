@@ -82,3 +82,12 @@ def inputs(dtype: DType, place: int) -> Array:
     assert len(k) <= COUNT * 3 // 4
     raw[: len(k)] = special[(k // len(special) if place % 2 else k) % len(special)]
     return raw
+
+
+def same_bits(a: Array, b: Array) -> bool:
+    """Tell whether two arrays agree bit for bit, any NaN being the same."""
+    if a.dtype != b.dtype or a.shape != b.shape:
+        return False
+    raw = f"u{a.dtype.itemsize}"
+    equal = np.ascontiguousarray(a).view(raw) == np.ascontiguousarray(b).view(raw)
+    return bool(np.all(equal | ((a != a) & (b != b))))
