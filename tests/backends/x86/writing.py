@@ -90,4 +90,5 @@ def same_bits(a: Array, b: Array) -> bool:
         return False
     raw = f"u{a.dtype.itemsize}"
     equal = np.ascontiguousarray(a).view(raw) == np.ascontiguousarray(b).view(raw)
-    return bool(np.all(equal | ((a != a) & (b != b))))
+    with np.errstate(invalid="ignore"):
+        return bool(np.all(equal | ((a != a) & (b != b))))
