@@ -89,8 +89,11 @@ def _rows_in_cache(program: Program, rows: str, part: Part, c: Contraction) -> i
     """Rows of a block that stays in a cache while all columns are computed from it; None: all of them do."""
     steps = prod(extent(program, s.name) for s in _reductions(program, rows, c))
     row_bytes = steps * program.buffer(c.statement.target.buffer).dtype.bytes
-    size = max(1, ROWS_BYTES // row_bytes // part.rows) * part.rows
-    return size if extent(program, rows) > size and part.count >= LEAST_BLOCKS else None
+    whole = extent(program, rows)
+    count = round(whole * row_bytes / ROWS_BYTES)
+    if count < 2 or part.count < LEAST_BLOCKS:
+        return None
+    return max(1, -(-whole // count) // part.rows) * part.rows
 
 
 def _block_rows(

@@ -11,7 +11,7 @@ from perfdojo.compiler.plan.rewrites.stage_padded import padded_box, stage_padde
 from perfdojo.compiler.plan.tree import extents
 from perfdojo.compiler.walk import const_int, iterators, statements, subexpressions
 
-LEAST_REUSE = 4
+LEAST_REUSE = 2
 """Reads of each element of the copy from which on it pays."""
 
 

@@ -10,6 +10,10 @@ LATENCY = 8
 """Independent accumulators that keep two fused multiply-add pipes of latency 4 busy."""
 
 
+PART_COST = 0.01
+"""Part of the whole that one more part has to save: it is one more nest to read, and to start."""
+
+
 @dataclass(frozen=True, slots=True)
 class Part:
     """A stretch of the columns: `count` blocks of `size` iterations and the rows of their tile.
@@ -75,7 +79,7 @@ def _cover(
         best, chosen = min(tiles)
         cost += best
         out.append(Part(number, width, chosen, again))
-    return cost, tuple(out)
+    return cost * (1 + PART_COST * (len(out) - 1)), tuple(out)
 
 
 def _column_cost(rows: int, tile: int, vectors: int) -> float:
