@@ -39,6 +39,29 @@ TAKEN = _words(
 )
 """Macros and functions of the C library's headers, and names that the emitted code uses."""
 
+LIBRARY = _words(
+    """
+    acosf acosh acoshf alarm asctime asinf asinh asinhf atan2f atanf atanh atanhf atexit atof atoi
+    atol atoll bind brk bsearch bzero cabs cexp clearerr clock clog close closedir connect cosf
+    coshf cpow csin csqrt ctime difftime dlopen dlsym dup dup2 environ erfcf exec execve exp10 fclose
+    fcntl feof ferror fflush ffs fgetc fgetpos fgets fileno fmodf fopen fork fprintf fputc fputs
+    fread freopen frexpf fscanf fseek fsetpos ftell fwrite getc getchar getenv getpid gets
+    getuid gmtime hypotf isalnum isalpha isatty isblank iscntrl isdigit isgraph islower isprint
+    ispunct isspace isupper isxdigit kill ldexpf lgammaf link listen llrint llround localeconv
+    localtime log10f log1pf longjmp lrint lround lseek memchr memcmp mktime mmap modff mprotect
+    munmap nice open opendir optarg optind pause perror pipe poll posix_memalign printf putc putchar
+    putenv puts qsort raise rand random read readdir recv remainderf remove rename rewind sbrk scanf
+    select send setbuf setenv setjmp setlocale setvbuf shutdown sigaction signal sinhf sleep
+    snprintf socket sprintf srand srandom sscanf stat stderr stdin stdout strcat strchr strcmp
+    strcoll strcpy strcspn strdup strerror strftime strlen strncat strncmp strncpy strpbrk strrchr
+    strspn strstr strtod strtof strtok strtol strtold strtoll strtoul strtoull strxfrm sync syscall
+    system tanhl tgammaf time times tmpfile tmpnam tolower toupper truncate umask ungetc unlink
+    utime valloc vfprintf vfork vprintf vscanf vsnprintf vsprintf wait waitpid wcscmp wcscpy wcslen
+    write perfdojo_build perfdojo_call perfdojo_description
+    """
+)
+"""What else a program may link: a kernel of such a name would take the function's place."""
+
 
 class Names:
     """Gives every name of one function its C identifier."""
@@ -51,24 +74,26 @@ class Names:
         """Return the identifier of `name`; `kind` (buffer, variable, function) keeps equal names apart."""
         found = self._given.get((kind, name))
         if found is None:
-            found = self._given[kind, name] = self._free(name)
+            found = self._given[kind, name] = self._free(name, LIBRARY if kind == "function" else frozenset())
             self._taken.add(found)
         return found
 
-    def _free(self, name: str) -> str:
-        free, number = name, 1
-        while free in self._taken or reserved(free):
-            free = f"{name}_" if number == 1 and f"{name}_" not in self._taken else f"{name}_{number}"
+    def _free(self, name: str, linked: frozenset[str]) -> str:
+        # No suffix makes a name free that is reserved for how it begins: such a one gets a letter in front.
+        stem = f"k{name}" if _begins_reserved(name) else name
+        free, number = stem, 1
+        while free in self._taken or free in linked or reserved(free):
+            free = f"{stem}_" if number == 1 and f"{stem}_" not in self._taken else f"{stem}_{number}"
             number += 1
         return free
 
 
 def reserved(name: str) -> bool:
     """Tell whether C, its library or the emitted code needs this identifier."""
-    return (
-        name in KEYWORDS
-        or name in TAKEN
-        or name.startswith(("__", "pd_", "_mm", "omp_", "PERFDOJO", "INT", "UINT", "PD_"))
-        or (name.startswith("_") and name[1:2].isupper())
-        or name == "perfdojo_description"
+    return name in KEYWORDS or name in TAKEN or _begins_reserved(name)
+
+
+def _begins_reserved(name: str) -> bool:
+    return name.startswith(("__", "pd_", "_mm", "omp_", "PERFDOJO", "INT", "UINT", "PD_")) or (
+        name.startswith("_") and name[1:2].isupper()
     )

@@ -89,7 +89,7 @@ def call_file(emitted: EmittedSource) -> tuple[str, str]:
         "int perfdojo_call(void **arguments)\n{\n"
         f"{unused}    return {emitted.symbol}({', '.join(values)});\n}}\n"
     )
-    return "perfdojo_call.c", text
+    return "perfdojo-call.c", text  # a name that no kernel, and so no source of one, can have
 
 
 def plan_text(emitted: EmittedSource, launch: Launch, cpu: Cpu) -> str:

@@ -24,7 +24,7 @@ def identity_file(cpu: Cpu, compiler: str) -> tuple[str, str]:
         f"extern const char {BUILD_SYMBOL}[];\n"
         f'const char {BUILD_SYMBOL}[] =\n{lines}\n    "{pieces[-1]}";\n'
     )
-    return "perfdojo_build.c", text
+    return "perfdojo-build.c", text  # a name that no kernel, and so no source of one, can have
 
 
 def why_not_here(build: dict[str, object], requires: tuple[str, ...], cpu: Cpu) -> str:
