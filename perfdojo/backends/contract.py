@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import PurePath
 
-from perfdojo.compiler.bind import size_values
 from perfdojo.compiler.emitted import EmittedSource
 from perfdojo.compiler.ir import Program
 from perfdojo.compiler.lowering.layout import Layout
 from perfdojo.compiler.lowering.target import Target
-from perfdojo.compiler.text.parse import parse
 from perfdojo.compiler.text.render import render
 from perfdojo.compiler.walk import const_int
 
@@ -18,7 +16,7 @@ from perfdojo.compiler.walk import const_int
 def made_by(origin: Program, emitted: EmittedSource, target: Target, threads: int) -> list[str]:
     """Return the lines of the comment at the top: command, levels, text of the kernel."""
     name = PurePath(origin.source.name).name if origin.source else f"{origin.name}.ir"
-    sizes = "".join(f" -D {n}={v}" for n, v in _given(origin))
+    sizes = "".join(f" -D {s.name}={const_int(s.value)}" for s in origin.sizes if s.given)
     spread = f" --threads {threads}" if threads > 1 else ""
     text = origin.source.text if origin.source else render(origin)
     return [
@@ -37,19 +35,6 @@ _LEVELS = {
     "reassoc": "reassoc, reductions may be summed in another order and multiply-adds fused.",
     "fast": "fast, as reassoc, and divisions may become multiplications by a reciprocal.",
 }
-
-
-def _given(origin: Program) -> list[tuple[str, int]]:
-    """Return the sizes that a command has to give: those that the text alone would make something else."""
-    if origin.source is None:
-        return []
-    written = parse(origin.source.text, origin.source.name)
-    given: dict[str, int] = {}
-    for size in origin.sizes:
-        value = const_int(size.value)
-        if size_values(written, given)[size.name] != value:
-            given[size.name] = value
-    return list(given.items())
 
 
 def _safe(text: str) -> str:

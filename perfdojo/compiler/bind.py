@@ -23,12 +23,13 @@ def bind(program: ir.Program, overrides: Mapping[str, int] | None = None) -> ir.
     Raises:
         PerfDojoError: an override of an unknown or fixed size, a negative size, an extent under 1.
     """
-    values = size_values(program, overrides or {})
+    given = overrides or {}
+    values = size_values(program, given)
     binder = _Binder(program, values)
     return ir.Program(
         program.name,
         tuple(
-            ir.Size(s.name, ir.Literal(values[s.name], I64, s.value.span), True, s.span)
+            ir.Size(s.name, ir.Literal(values[s.name], I64, s.value.span), True, s.name in given, s.span)
             for s in program.sizes
         ),
         tuple(binder.buffer(b) for b in program.buffers),

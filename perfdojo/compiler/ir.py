@@ -162,11 +162,15 @@ class Buffer:
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """A named integer; `fixed` ones were specialised into the body and cannot be overridden."""
+    """A named integer; `fixed` ones were specialised into the body and cannot be overridden.
+
+    `given` tells that `bind` was given the value, which the text alone would not have.
+    """
 
     name: str
     value: Expr
     fixed: bool = False
+    given: bool = field(default=False, compare=False)
     span: Span | None = field(default=None, compare=False, repr=False)
 
 

@@ -41,7 +41,7 @@ def sizes(raws: tuple[raw.RawSize, ...], source: ir.Source) -> tuple[ir.Size, ..
                 f"two sizes are called '{r.name.text}'", source, r.name.span, "names are unique"
             )
         value = build(r.value, I64, Names(source, frozenset(found), {}))
-        found[r.name.text] = ir.Size(r.name.text, value, r.fixed, r.span)
+        found[r.name.text] = ir.Size(r.name.text, value, r.fixed, span=r.span)
     return tuple(found.values())
 
 
