@@ -1,19 +1,17 @@
-"""`generate(seed)`: a random program that `verify` accepts, and `coverage` of the language's rows."""
+"""`generate(seed)`: a random program that `verify` accepts."""
 
 from __future__ import annotations
 
 import random
-from collections import Counter
 from dataclasses import replace
-
-from perfdojo.compiler.verify import verify
 
 from perfdojo.compiler import ir
 from perfdojo.compiler.bind import bind
 from perfdojo.compiler.diagnostics import PerfDojoError
 from perfdojo.compiler.dtypes import BOOL, I64, DType
 from perfdojo.compiler.text import names as naming
-from perfdojo.compiler.walk import map_statement, scopes, statements, subexpressions
+from perfdojo.compiler.verify import verify
+from perfdojo.compiler.walk import map_statement, statements
 from tests.random_programs.expressions import FLOATS, INTEGERS, TYPES, Dim, Env, Open, number
 
 
@@ -331,44 +329,3 @@ def _named(program: ir.Program, rng: random.Random) -> ir.Program:
         return replace(node, name=new[node.name], body=tuple(scope(n) for n in node.body))
 
     return replace(program, body=tuple(scope(n) for n in program.body))
-
-
-# ---------------------------------------------------------------- coverage
-
-
-def coverage(program: ir.Program) -> Counter[str]:
-    """Count the rows of the language table that `program` uses."""
-    rows: Counter[str] = Counter()
-    for b in program.buffers:
-        rows[f"type {b.dtype}"] += 1
-        rows[f"role {b.role}"] += 1
-        for attribute in ("space", "order", "pad", "reuse", "values"):
-            rows[f"attribute {attribute}"] += bool(getattr(b, attribute))
-    for s in scopes(program):
-        rows[f"mark {s.mark or 'none'}"] += 1
-    for around, st in statements(program):
-        rows[f"sign {st.op}"] += 1
-        rows["guard"] += st.guard is not None
-        rows["statement outside scopes"] += not around
-        for e in (st.target, st.value, *([st.guard] if st.guard else [])):
-            for sub in subexpressions(e):
-                rows.update(_rows_of(sub))
-    return Counter({k: v for k, v in rows.items() if v})
-
-
-def _rows_of(e: ir.Expr) -> list[str]:
-    if isinstance(e, ir.Op):
-        return [f"op {e.op}"]
-    if isinstance(e, ir.Cast):
-        return ["conversion"]
-    if isinstance(e, ir.Iter):
-        return ["iterator"]
-    if not isinstance(e, ir.Load):
-        return []
-    rows = ["rank " + str(len(e.indices))]
-    for index in e.indices:
-        kinds = {type(s) for s in subexpressions(index)}
-        ops = {s.op for s in subexpressions(index) if isinstance(s, ir.Op)}
-        rows += ["gather"] if ir.Load in kinds else []
-        rows += ["quasi-affine index"] if ops & {"floordiv", "mod"} else []
-    return rows

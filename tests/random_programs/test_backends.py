@@ -12,8 +12,9 @@ from perfdojo.compiler.interpret import random_inputs
 from perfdojo.compiler.lowering.target import FpLevel
 from perfdojo.compiler.text.parse import parse
 from tests.native import build, case, disagreement
+from tests.random_programs.coverage import coverage
 from tests.random_programs.differential import disagreements
-from tests.random_programs.generate import coverage, generate
+from tests.random_programs.generate import generate
 
 SHARE = 24
 """Programs in one library: one test."""

@@ -15,7 +15,8 @@ from perfdojo.compiler.text import names
 from perfdojo.compiler.text.parse import parse
 from perfdojo.compiler.text.render import render
 from perfdojo.compiler.walk import scopes, statements
-from tests.random_programs.generate import coverage, generate
+from tests.random_programs.coverage import coverage
+from tests.random_programs.generate import generate
 
 SOFTMAX = """\
 kernel softmax
