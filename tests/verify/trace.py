@@ -26,7 +26,7 @@ from perfdojo.compiler.ir import (
     Scope,
     Statement,
 )
-from perfdojo.compiler.walk import const_int, dtype_of, iterators, scopes, statements
+from perfdojo.compiler.walk import const_int, dtype_of, iterators, loads, scopes, statements
 
 Element = tuple[str, tuple[int, ...]]
 Value = int | None
@@ -217,8 +217,12 @@ class Trace:
         return found
 
     def private(self, scope: str) -> set[str]:
-        """The tmp that each iteration of a scope writes before it reads, touched nowhere else."""
+        """The tmp that each iteration of a scope writes before it reads, accessed nowhere else in the text."""
         found = {name for name, b in self.buffers.items() if b.role == "tmp"}
+        for around, s in statements(self.program):
+            if all(c.name != scope for c in around):
+                parts = (s.target, s.value, *(() if s.guard is None else (s.guard,)))
+                found -= {load.buffer for part in parts for load in loads(part)}
         begun: set[tuple[object, Element]] = set()
         for touch in self.touches:
             if scope not in dict(touch.iteration):
