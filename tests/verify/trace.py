@@ -217,7 +217,7 @@ class Trace:
         return found
 
     def private(self, scope: str) -> set[str]:
-        """The tmp that each iteration of a scope writes before it reads, accessed nowhere else in the text."""
+        """The tmp that each iteration of a scope writes before it reads, and that no other text accesses."""
         found = {name for name, b in self.buffers.items() if b.role == "tmp"}
         for around, s in statements(self.program):
             if all(c.name != scope for c in around):
