@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import prod
 from pathlib import PurePath
 
 from perfdojo.compiler.emitted import EmittedSource
@@ -53,7 +54,7 @@ def contract(program: Program, emitted: EmittedSource, placed: Mapping[str, Layo
     for a in emitted.arguments:
         shape = ", ".join(map(str, a.shape))
         line = f"  {a.name:<{width}}  {a.role:<5}  {a.dtype}[{shape}]"
-        if _row_major(a.shape) != a.strides_elems:
+        if _row_major(a.shape) != a.strides_elems or prod(a.shape) != a.size_elems:
             line += f", strides {', '.join(map(str, a.strides_elems))}, {a.size_elems} elements in all"
         if a.values is not None:
             line += f", {a.values[0]} <= every element < {a.values[1]}"
