@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from perfdojo.compiler.analysis.affine import Affine, Atom, Division, Forms, affine
+from perfdojo.compiler.analysis.affine import Affine, Atom, Division, Forms, affine, at_zero
 from perfdojo.compiler.analysis.bounds import implied, tighter
 from perfdojo.compiler.analysis.ranges import interval
 from perfdojo.compiler.dtypes import BOOL, I8, I64, U8
@@ -100,6 +100,8 @@ def _check_range_and_form(expr: Expr) -> None:
     assert form is not None
     low, high = interval(expr, EXTENTS, {"t": TABLE})
     linear = forms.range(form)
+    if form.quasi_affine:
+        assert at_zero(form) == evaluate(expr, dict.fromkeys(EXTENTS, 0))
     for at in iterations():
         value = evaluate(expr, at)
         assert low <= value <= high

@@ -98,6 +98,16 @@ def atom_scopes(atom: Atom) -> Iterator[str]:
                     stack.append(arg)
 
 
+def at_zero(form: Affine) -> int:
+    """Return the value of a quasi-affine form in the first iteration of all scopes."""
+    total = form.const
+    for atom, coefficient in form.terms.items():
+        if isinstance(atom, Division):
+            inner = at_zero(atom.arg)
+            total += coefficient * (inner // atom.by if atom.op == "//" else inner % atom.by)
+    return total
+
+
 def affine(expr: Expr, scopes: tuple[Scope, ...]) -> Affine | None:
     """Return the linear form of an index inside `scopes`, None when it is not quasi-affine."""
     form = Forms({s.name: const_int(s.extent) for s in scopes}, {}).form(expr)

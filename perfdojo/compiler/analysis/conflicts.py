@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from perfdojo.compiler.analysis.accesses import Access, Model, common_scopes
-from perfdojo.compiler.analysis.affine import Affine, Atom, Forms, atom_scopes
+from perfdojo.compiler.analysis.affine import Affine, Atom, Forms, at_zero, atom_scopes
 from perfdojo.compiler.analysis.ranges import Range
 from perfdojo.compiler.ir import Statement
 
@@ -134,7 +134,15 @@ def surely_repeated(known: Model, access: Access, depth: int) -> bool:
 
 
 def meet(known: Model, a: Access, b: Access, depth: int) -> Conflict | None:
-    """Decide by integer sets whether different iterations of the scope at `depth` meet in a and b."""
+    """Return the first different iterations of the scope at `depth` that meet in a and b; None when none do.
+
+    Raises:
+        Undecided: the sets are too complicated.
+    """
+    if a is b and surely_repeated(known, a, depth):
+        around = dict.fromkeys((s.name for s in a.scopes[:depth]), 0)
+        element = [at_zero(a.indices[d]) for d in known.stored(a.load.buffer)]
+        return Conflict(a, a, (0, 1), around, known.element(a.load.buffer, element), True)
     sets = known.sets
     with sets.decided():
         for x, y in ((a, b), (b, a)):
