@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
+from perfdojo.compiler.analysis.dependence import private_buffers
 from perfdojo.compiler.lowering.arena import Arena, children
 from perfdojo.compiler.lowering.context import Context
 from perfdojo.compiler.lowering.lir import (
@@ -19,6 +20,7 @@ from perfdojo.compiler.lowering.lir import (
     Store,
     Value,
 )
+from perfdojo.compiler.walk import scopes
 
 STACK_BUFFER_BYTES = 16 << 10
 STACK_BYTES = 256 << 10
@@ -32,10 +34,11 @@ def placed(body: tuple[Stmt, ...], context: Context) -> tuple[Stmt, ...]:
     front: list[Stmt] = []
     inside: dict[int, tuple[list[Stmt], list[str]]] = {}
     free = STACK_BYTES
+    overlapping = _overlapping(context)
     for name, layout in context.layouts.items():
         if layout.buffer.role != "tmp" or name not in uses:
             continue
-        loop = uses[name].private_to()
+        loop = uses[name].private_to(name in overlapping)
         small = layout.bytes <= STACK_BUFFER_BYTES and layout.bytes <= free
         stack = small if layout.buffer.space != "heap" else False
         if layout.buffer.space == "register":
@@ -57,6 +60,14 @@ def placed(body: tuple[Stmt, ...], context: Context) -> tuple[Stmt, ...]:
     return (*front, *_filled(body, inside))
 
 
+def _overlapping(context: Context) -> frozenset[str]:
+    """Temporaries that the iterations of a parallel scope each need a copy of, though they index it."""
+    if context.threads == 1:
+        return frozenset()
+    parallel = [s.name for s in scopes(context.program) if s.mark == "parallel"]
+    return frozenset(b for name in parallel for b in private_buffers(context.program, name))
+
+
 def _filled(body: tuple[Stmt, ...], inside: dict[int, tuple[list[Stmt], list[str]]]) -> Iterator[Stmt]:
     for s in body:
         if not isinstance(s, For) or not inside:
@@ -73,10 +84,13 @@ class _Uses:
     loops: list[For | None] = field(default_factory=list)
     indexed: bool = False
 
-    def private_to(self) -> For | None:
-        """Return the parallel loop whose iterations each have their own content of the buffer."""
+    def private_to(self, overlapping: bool) -> For | None:
+        """Return the parallel loop whose iterations each have their own content of the buffer.
+
+        A buffer that they index is shared, each having its own elements, unless those are `overlapping`.
+        """
         first = self.loops[0]
-        if self.indexed or any(loop is not first for loop in self.loops):
+        if (self.indexed and not overlapping) or any(loop is not first for loop in self.loops):
             return None
         return first
 
