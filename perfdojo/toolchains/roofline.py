@@ -134,8 +134,14 @@ class Roofline:
         compute_s = flops / peak if peak else 0.0
         memory_s = bytes / speed
         if compute_s > memory_s:
-            return Limit(compute_s, "compute", f"{flops:.3g} operations at {peak / 1e9:.1f} G/s ({dtype})")
-        return Limit(memory_s, "memory", f"{bytes:.3g} bytes at {speed / 1e9:.1f} GB/s")
+            return Limit(compute_s, "compute", f"{peak / 1e9:.0f} G {dtype} operations/s")
+        return Limit(memory_s, "memory", f"{_size(footprint)} at {speed / 1e9:.0f} GB/s")
+
+
+def _size(bytes: float) -> str:
+    """Return a footprint in KiB or MiB."""
+    kib = bytes / 1024
+    return f"{kib:.3g} KiB" if kib < 1000 else f"{kib / 1024:.3g} MiB"
 
 
 def roofline_program(host: Host) -> Artifact | Failure:
