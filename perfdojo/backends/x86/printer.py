@@ -44,6 +44,8 @@ class IntrinsicsPrinter:
         self._table = table
         self._by_name = {r.name: r for r in table.records.values()}
         self._functions: dict[str, str] = {}
+        # what a record prints; the record is kept so that its id stays its own
+        self._formats: dict[int, tuple[Instruction, str]] = {}
 
     def type_name(self, type: VType) -> str:
         """Return the C type of a variable."""
@@ -120,11 +122,10 @@ class IntrinsicsPrinter:
         return text if type_.dtype == F32 else self._apply("rounded", type_, text)
 
     def _lanewise(self, op: str, call: Call, scalars: Scalars) -> str:
-        constants = [a for a in map(_splat, call.args) if isinstance(a, Const)]
         plain = Call(call.op, tuple(_splat(a) for a in call.args), call.type)
-        name = "_".join(
-            [op, *(str(c.value).replace("-", "minus_").replace(".", "_").replace("+", "") for c in constants)]
-        )
+        name = op
+        if any(isinstance(a, Const) for a in plain.args):  # each in its place: 2 // x is not x // 2
+            name = "_".join([op, *(_word(a) if isinstance(a, Const) else "x" for a in plain.args)])
         record = lanewise(self._table, name, plain, scalars)
         return self._use(record, *(scalars.value(a) for a in plain.args if not isinstance(a, Const)))
 
@@ -132,8 +133,12 @@ class IntrinsicsPrinter:
         return self._use(self._table.records[op, type_.dtype.name, type_.lanes], *operands)
 
     def _use(self, record: Instruction, *operands: str) -> str:
-        self._need(record)
-        return record.apply(*operands)
+        known = self._formats.get(id(record))
+        if known is None:
+            self._need(record)
+            call = f"{record.name}({', '.join(f'{{{k}}}' for k in range(len(record.parameters)))})"
+            known = self._formats[id(record)] = record, record.format if record.inline else call
+        return known[1].format(*operands)
 
     def _need(self, record: Instruction) -> None:
         """Remember the functions of a record, those it calls first."""
@@ -142,6 +147,10 @@ class IntrinsicsPrinter:
                 self._need(self._by_name[name])
         if not record.inline and record.name not in self._functions:
             self._functions[record.name] = record.function()
+
+
+def _word(constant: Const) -> str:
+    return str(constant.value).replace("-", "minus_").replace(".", "_").replace("+", "")
 
 
 def _before_rounding(value: Value) -> Value:
