@@ -95,11 +95,14 @@ class _Binder:
         shape = tuple(
             self.positive(e, f"dimension {i} of {b.name} is", e.span or b.span) for i, e in enumerate(b.shape)
         )
-        values = None if b.values is None else (self.expr(b.values[0]), self.expr(b.values[1]))
+        values = None if b.values is None else (self.constant(b.values[0]), self.constant(b.values[1]))
         return replace(b, shape=shape, values=values)
 
+    def constant(self, expr: ir.Expr) -> ir.Literal:
+        return ir.Literal(_evaluate(expr, self.values, self.program), I64, expr.span)
+
     def positive(self, expr: ir.Expr, what: str, span: ir.Span | None) -> ir.Expr:
-        folded = ir.Literal(_evaluate(expr, self.values, self.program), I64, expr.span)
+        folded = self.constant(expr)
         if folded.value < 1:
             named = sorted({e.name for e in subexpressions(expr) if isinstance(e, ir.SizeRef)})
             where = ", ".join(f"{n} = {self.values[n]}" for n in named)

@@ -63,8 +63,11 @@ def _declarations(program: Program) -> None:
         if buffer.role != "in" or not buffer.dtype.is_integer:
             message = f"values({_plain(buffer)}) is a promise about an integer 'in' buffer"
             raise PerfDojoError(message, program.source, buffer.span)
-        if const_int(buffer.values[0]) >= const_int(buffer.values[1]):
+        low, high = (const_int(v) for v in buffer.values)
+        if max(low, buffer.dtype.smallest) >= min(high, buffer.dtype.largest + 1):
             message = f"values({_plain(buffer)}) leaves no value for '{buffer.name}'"
+            if low < high:
+                message += f", as {buffer.dtype} has {buffer.dtype.smallest} to {buffer.dtype.largest}"
             hint = "values(low, high) promises low <= element < high"
             raise PerfDojoError(message, program.source, buffer.span, hint)
 

@@ -96,10 +96,10 @@ def _random(rng: np.random.Generator, buffer: Buffer, kind: str) -> Array:
 
 
 def _integer_range(buffer: Buffer, kind: str) -> tuple[int, int]:
+    smallest, largest = int(buffer.dtype.smallest), int(buffer.dtype.largest)
     if buffer.values is not None:
         low, high = (const_int(v) for v in buffer.values)
-        return low, high - 1
-    smallest, largest = int(buffer.dtype.smallest), int(buffer.dtype.largest)
+        return max(smallest, low), min(largest, high - 1)
     if kind in ("normal", "uniform", "positive", "equal"):
         return max(smallest, -8), 8
     return smallest, largest
