@@ -83,7 +83,7 @@ def own_memory(name: str) -> str:
 
 def _comment(text: str, pad: str) -> Iterator[str]:
     # at most some lines: the text of the kernel is at the top of the file
-    first, *more = wrap(text, WIDTH - len(pad) - 6, max_lines=4, break_long_words=False)
+    first, *more = wrap(text, max(WIDTH - len(pad) - 6, 30), max_lines=4, break_long_words=False)
     yield f"{pad}/* {first}" + ("" if more else " */")
     for number, line in enumerate(more):
         yield f"{pad} * {line}" + (" */" if number == len(more) - 1 else "")

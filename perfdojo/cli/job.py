@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +12,7 @@ from perfdojo.cli.kernels import MARKER, read_kernel, write_files
 from perfdojo.cli.options import Options
 from perfdojo.cli.report import Screen, quantity
 from perfdojo.compiler.diagnostics import PerfDojoError
+from perfdojo.compiler.walk import const_int
 
 if TYPE_CHECKING:
     from perfdojo.compiler.emitted import EmittedSource
@@ -21,6 +24,9 @@ INPUTS = ("normal", "uniform", "cancel", "denormal", "huge", "equal", "special")
 """Kinds of inputs that a check tries; `random_inputs` makes them."""
 LONG = 200_000_000
 """Statement executions above which a check tries only the kinds of `INPUTS_OF_LONG`: each takes seconds."""
+CHECK_BYTES = 16
+TIME_BYTES = 8
+"""Bytes for each element of an argument, at the least: its value and its bound in float64."""
 INPUTS_OF_LONG = ("normal", "special")
 
 
@@ -65,7 +71,6 @@ class Job:
         from perfdojo.backends import emit
         from perfdojo.compiler.bind import bind
         from perfdojo.compiler.verify import verify
-        from perfdojo.compiler.walk import const_int
 
         target = choose_target(o.target)
         bound = bind(read_kernel(o.kernel), o.sizes)
@@ -103,7 +108,8 @@ class Job:
             folder.mkdir(parents=True, exist_ok=True)
             made = shared_library(self.emitted, path, host)
         except OSError as error:
-            raise PerfDojoError(f"cannot write to {error.filename or folder}: {error.strerror}") from None
+            at = error.filename2 or error.filename or folder
+            raise PerfDojoError(f"cannot write to {at}: {error.strerror}") from None
         if isinstance(made, Failure):
             self._build_failed(made.text, made.lines, made.folder)
             return
@@ -139,6 +145,7 @@ class Job:
         from perfdojo.compiler.work import work
         from perfdojo.toolchains.host import run
 
+        self._need_memory(CHECK_BYTES)
         worst, undecided, elements = 0.0, 0, 0
         kinds = INPUTS_OF_LONG if work(self.bound).executions > LONG else INPUTS
         for kind in kinds:
@@ -174,6 +181,17 @@ class Job:
             self.screen.line("", built.reason, "note")
         return True
 
+    def _need_memory(self, each: int) -> None:
+        """Refuse what surely exceeds this machine's memory, at `each` bytes for an element of an argument."""
+        need = sum(prod(map(const_int, b.shape)) * (each + b.dtype.bytes) for b in self.bound.arguments)
+        have = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        if need > have:
+            raise PerfDojoError(
+                f"running {self.bound.name} here needs at least {quantity(need, 'B')} of memory; "
+                f"this machine has {quantity(have, 'B')}",
+                hint="check it at smaller sizes (-D), or only emit it (-o)",
+            )
+
     def _check_failed(self, kind: str, message: str, worst: float) -> bool:
         self.result.check = {"passed": False, "worst_over_bound": worst, "inputs": kind, "message": message}
         self.result.fail(f"the check failed on {kind} inputs: {message}")
@@ -190,6 +208,7 @@ class Job:
             self.result.time = {"median_s": None, "reason": built.reason}
             self.screen.line("time", built.reason, "note")
             return True
+        self._need_memory(TIME_BYTES)
         with self.screen.working("measuring"):
             inputs = random_inputs(self.bound, o.seed, "normal")
             m = measure(built, inputs, o.budget_s, o.threads, "cold" if o.cache == "cold" else "hot")
@@ -266,5 +285,7 @@ def _short_command(command: str) -> str:
 
 
 def _is_our_library(path: Path) -> bool:
+    if not path.is_file():
+        return False
     with path.open("rb") as file:
         return b"perfdojo_description" in file.read() or MARKER.encode() in file.read(4096)

@@ -39,11 +39,13 @@ def read_kernel(name: str) -> Program:
     from perfdojo.compiler.text.parse import MAX_BYTES, read
 
     if name == "-":
+        if sys.stdin is None:
+            raise PerfDojoError("standard input is closed", hint="give a file, or pipe a kernel in")
         return read("<stdin>", sys.stdin.buffer.read(MAX_BYTES + 1))
     path = Path(name)
-    if path.is_dir():
+    if os.path.isdir(name):
         raise PerfDojoError(f"{name} is a folder, not a kernel file")
-    if path.exists() or path.suffix or os.sep in name:
+    if os.path.exists(name) or path.suffix or os.sep in name:
         try:
             with path.open("rb") as file:
                 return read(
@@ -81,12 +83,15 @@ def write_files(folder: Path, files: tuple[tuple[str, str], ...], force: bool) -
         for path, (_, text) in zip(paths, files, strict=True):
             _replace(path, text)
     except OSError as error:
-        raise PerfDojoError(f"cannot write to {error.filename or folder}: {error.strerror}") from None
+        at = error.filename2 or error.filename or folder
+        raise PerfDojoError(f"cannot write to {at}: {error.strerror}") from None
     return paths
 
 
 def is_ours(path: Path) -> bool:
-    """Tell whether the head of a file carries our marker."""
+    """Tell whether the head of a file carries our marker; a folder or a pipe is nobody's."""
+    if not path.is_file():
+        return False
     with path.open("rb") as file:
         return MARKER.encode() in file.read(4096)
 
@@ -95,7 +100,7 @@ def _replace(path: Path, text: str) -> None:
     """Write a file in one step, so that nobody ever sees half of it."""
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
+        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
             file.write(text)
         Path(temporary).chmod(0o666 & ~_umask())
         Path(temporary).replace(path)

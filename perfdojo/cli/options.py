@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NoReturn
 
 from perfdojo import __version__
 from perfdojo.compiler.lowering.target import FP_LEVELS, FpLevel
 
 EMITS = ("ir", "lowered", "source", "asm", "shared")
+MAX_THREADS = 4096
+"""More than any machine has; an int of C holds it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +46,25 @@ class Options:
     quiet: bool
 
 
-def parser() -> argparse.ArgumentParser:
-    """Return the parser; shell completion is made from it."""
-    p = argparse.ArgumentParser(
+class _JsonParser(argparse.ArgumentParser):
+    """Says what is wrong with a call in a JSON object on stdout."""
+
+    def error(self, message: str) -> NoReturn:
+        print_error_object(message, None, None, None, "perfdojoc --help")
+        self.exit(2)
+
+
+def print_error_object(
+    message: str, file: str | None, line: int | None, column: int | None, hint: str
+) -> None:
+    """Print what `--json` says of an error that ended the call."""
+    error = {"message": message, "file": file, "line": line, "column": column, "hint": hint or None}
+    print(json.dumps({"error": error}))
+
+
+def parser(json_errors: bool = False) -> argparse.ArgumentParser:
+    """Return the parser; with `json_errors` it says what is wrong with a call in JSON."""
+    p = (_JsonParser if json_errors else argparse.ArgumentParser)(
         prog="perfdojoc",
         usage="perfdojoc KERNEL [--target T] [options]",
         description="Compile one kernel to source code that you own; build, check and time it.",
@@ -128,15 +148,19 @@ def parser() -> argparse.ArgumentParser:
 def options(p: argparse.ArgumentParser, argv: Sequence[str]) -> tuple[argparse.Namespace, Options]:
     """Return the raw and the checked options; argparse exits with status 2 on wrong usage."""
     a = p.parse_args(argv)
-    if a.threads < 1:
-        p.error("--threads is at least 1")
+    if not 1 <= a.threads <= MAX_THREADS:
+        p.error(f"--threads is between 1 and {MAX_THREADS}")
+    if a.seed < 0:
+        p.error("--seed is at least 0")
     if not 0 < a.budget < 3600:
         p.error("--budget is between 0 and 3600 seconds")
     informing = a.list_targets or a.list_kernels or a.doctor or a.completion
-    if a.kernel is None and not informing:
+    if not a.kernel and not informing:
         p.error("give a kernel: a file, a name from --list-kernels, or - for stdin")
     if a.shared and a.emit not in (None, "shared"):
         p.error("--shared and --emit ask for different things")
+    if a.emit not in (None, "shared") and (a.check or a.time):
+        p.error(f"--emit {a.emit} shows a stage and runs nothing: give --check and --time without it")
     emit = "shared" if a.shared else a.emit or ""
     main_job = not (emit or a.output or a.check or a.time)
     chosen = Options(

@@ -3,37 +3,37 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from perfdojo.cli.options import Options, options, parser
+from perfdojo.cli.options import Options, options, parser, print_error_object
 from perfdojo.cli.report import Screen
 
 if TYPE_CHECKING:
     from perfdojo.cli.job import Job
+    from perfdojo.compiler.diagnostics import PerfDojoError
 
 FINE, WRONG, MISSING = 0, 1, 3
 DEFAULT_FOLDER = Path("perfdojo-out")
 """Where the main job leaves its files, in a folder for each target."""
+FRAMES = 10_000
+"""Depth of Python calls: each of 200 nested operations may take ten."""
 
 
 def run(argv: Sequence[str]) -> int:
     """Run one call; errors become messages and an exit status, never a traceback."""
-    p = parser()
+    p = parser("--json" in argv)
     raw, o = options(p, argv)
+    sys.setrecursionlimit(max(sys.getrecursionlimit(), FRAMES))
     try:
         return _dispatch(p, raw, o)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return WRONG
-    except KeyboardInterrupt:
-        print("perfdojoc: interrupted", file=sys.stderr)
-        return 130
+        raise
     except Exception as error:
         return _failed(error, o)
 
@@ -43,48 +43,38 @@ def _failed(error: Exception, o: Options) -> int:
     from perfdojo.compiler.diagnostics import PerfDojoError
     from perfdojo.toolchains.results import MissingTool
 
-    if not isinstance(error, PerfDojoError):
-        return _internal(error, o)
+    if isinstance(error, MemoryError):
+        error = PerfDojoError(
+            f"there is not enough memory: {str(error) or 'an allocation failed'}", hint="choose smaller sizes"
+        )
+    elif isinstance(error, OSError):
+        where = f"{error.filename}: " if error.filename else ""
+        error = PerfDojoError(f"{where}{error.strerror or error}")
+    elif not isinstance(error, PerfDojoError):
+        error = _internal(error)
     if o.json:
         line, column = error.position or (None, None)
         name = error.source.name if error.source else None
-        print(
-            json.dumps(
-                {
-                    "error": {
-                        "message": error.message,
-                        "file": name,
-                        "line": line,
-                        "column": column,
-                        "hint": error.hint or None,
-                    }
-                }
-            )
-        )
+        print_error_object(error.message, name, line, column, error.hint)
     else:
         print(error, file=sys.stderr)
     return MISSING if isinstance(error, MissingTool) else WRONG
 
 
-def _internal(error: Exception, o: Options) -> int:
+def _internal(error: Exception) -> PerfDojoError:
     """A bug of ours: say so, and keep the traceback in a file for the report."""
     import tempfile
     import traceback
 
-    with tempfile.NamedTemporaryFile("w", prefix="perfdojoc-", suffix=".log", delete=False) as file:
-        file.write(f"perfdojoc {' '.join(sys.argv[1:])}\n\n")
-        traceback.print_exception(error, file=file)
-    message = f"internal error, a bug of perfdojo: {type(error).__name__}: {error}"
-    hint = f"please report it with the kernel and {file.name}"
-    if o.json:
-        print(
-            json.dumps(
-                {"error": {"message": message, "file": None, "line": None, "column": None, "hint": hint}}
-            )
-        )
-    else:
-        print(f"perfdojoc: {message}\nhint: {hint}", file=sys.stderr)
-    return WRONG
+    from perfdojo.compiler.diagnostics import PerfDojoError
+
+    hint = "please report it with the kernel"
+    with suppress(OSError):
+        with tempfile.NamedTemporaryFile("w", prefix="perfdojoc-", suffix=".log", delete=False) as file:
+            file.write(f"perfdojoc {' '.join(sys.argv[1:])}\n\n")
+            traceback.print_exception(error, file=file)
+        hint += f" and {file.name}"
+    return PerfDojoError(f"internal error, a bug of perfdojo: {type(error).__name__}: {error}", hint=hint)
 
 
 def _dispatch(p: ArgumentParser, raw: Namespace, o: Options) -> int:
