@@ -1,10 +1,11 @@
 """Our code without a schedule against plain C of the same kernels, both on the same buffers, in one run.
 
-    python -m benchmarks.baseline [--target avx2] [--rounds 9] [--slot 0.03] [NAME ...]
+    python -m benchmarks.baseline [--target avx2] [--rounds 15] [--slot 0.02] [--budget 5] [NAME ...]
 
 Plain C is `benchmarks/naive.py` built with gcc -O3 -march=native -ffast-math. Both are called in turn, in
-reversed order every second round, for `slot` seconds each; shown are the medians over the rounds, in seconds of
-processor time, so that other programs disturb less. The results of both are compared with a float64 reference.
+reversed order every second round, for `slot` seconds each; shown are the medians over the rounds, in seconds
+of processor time, so that other programs disturb less. The results of both are compared with a float64
+reference.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ class Row:
     Attributes:
         plain_s, ours_s: processor seconds of one call, medians.
         limit_s, bound: the machine's limit, if known, and what sets it.
-        plain_error, error: worst error of each over its bound; plain C may exceed it, for -ffast-math states none.
+        plain_error, error: worst error of each over its bound, which -ffast-math does not promise to keep.
     """
 
     name: str
@@ -93,7 +94,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     rows = []
     for b in chosen:
-        rows.append(measured(b, target, host, options.rounds, options.slot))
+        rows.append(measured(b, target, host, options.rounds, options.slot, options.budget))
         print(table_row(rows[-1]), flush=True)
     mean = math.exp(sum(math.log(r.ratio) for r in rows) / len(rows))
     slow = [r.name for r in rows if r.ratio < LEAST_EACH]
@@ -108,8 +109,9 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="our code against plain C")
     parser.add_argument("names", nargs="*", help="parts of benchmark names; all without")
     parser.add_argument("--target", choices=target_names())
-    parser.add_argument("--rounds", type=int, default=9)
-    parser.add_argument("--slot", type=float, default=0.03, help="seconds of one slot")
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--slot", type=float, default=0.02, help="seconds of one slot")
+    parser.add_argument("--budget", type=float, default=5.0, help="seconds for one kernel; 3 rounds at least")
     return parser.parse_args(arguments)
 
 
@@ -126,7 +128,7 @@ def table_row(r: Row) -> str:
     return f"| {r.name} | {times} | {r.ratio:.2f} | {share} | {r.plain_error:.2g} | {r.error:.2g} |"
 
 
-def measured(b: Benchmark, target: str, host: Host, rounds: int, slot_s: float) -> Row:
+def measured(b: Benchmark, target: str, host: Host, rounds: int, slot_s: float, budget_s: float) -> Row:
     """Build both, compare their results with the reference, and time them in turn."""
     symbolic = parse((KERNELS / f"{b.kernel}.ir").read_text(encoding="utf-8"), b.kernel)
     program = bind(symbolic, b.sizes)
@@ -153,16 +155,18 @@ def measured(b: Benchmark, target: str, host: Host, rounds: int, slot_s: float) 
         errors.append(worst_error(b, symbolic, inputs, outputs, fp))
     limit = limit_of(host, emitted)
     with alone():
-        plain_s, ours_s = interleaved(calls, rounds, slot_s)
+        plain_s, ours_s = interleaved(calls, rounds, slot_s, budget_s)
     return Row(b.name, plain_s, ours_s, limit and limit.seconds, limit.bound if limit else "", *errors)
 
 
-def interleaved(calls: Sequence[Call], rounds: int, slot_s: float) -> Iterator[float]:
+def interleaved(calls: Sequence[Call], rounds: int, slot_s: float, budget_s: float = 5.0) -> Iterator[float]:
     """Return the median seconds of one call of each, timed in turn."""
-    counts = []
+    counts, total_s = [], 0.0
     for call in calls:
-        once = min(call(1), call(1))
-        counts.append(max(1, round(slot_s / max(once, 1e-8))))
+        once = max(min(call(1), call(1)), 1e-9)
+        counts.append(max(1, round(slot_s / once)))
+        total_s += counts[-1] * once
+    rounds = max(3, min(rounds, round(budget_s / total_s)))
     samples: list[list[float]] = [[] for _ in calls]
     for n in range(rounds):
         order = range(len(calls)) if n % 2 == 0 else reversed(range(len(calls)))

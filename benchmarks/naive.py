@@ -24,7 +24,7 @@ _SIGNS = {"and": "&&", "or": "||", "eq": "==", "ne": "!=", "lt": "<", "le": "<="
 
 
 def naive_sources(program: Program) -> tuple[str, ...]:
-    """Return C11 with `perfdojo_call(void **arguments)` for a bound program, in each spelling that differs."""
+    """Return C11 with `perfdojo_call(void **arguments)` for a bound program, in each spelling."""
     started = explicit_starts(program)
     return tuple(dict.fromkeys(map(_source, (started, _starts_apart(started)))))
 
@@ -38,7 +38,7 @@ def _starts_apart(program: Program) -> Program:
             crowded = next((n for n, s in enumerate(around) if s.name in moved and len(s.body) > 1), None)
             if crowded is None:
                 break
-            inner = (*around, statement)[crowded + 1]
+            inner: Node = (*around[crowded + 1 :], statement)[0]
             apart = isolate(program, around[crowded].name, inner.name)
             if apart is None:
                 break

@@ -104,7 +104,7 @@ def test_stage_padded_fills_the_border_and_drops_the_test() -> None:
     before = program("i:12 j:20 r:3 y[{0},{1}] += {1}+{2} >= 1 and {1}+{2} <= 20 ? x[{0},{1}+{2}-1] : 0.5")
     _, statement = next(iter(statements(before)))
     assert isinstance(statement.value, Op)
-    box = padded_box(statement.value, extents((find(before, "j"),)))
+    box = padded_box(statement.value, extents((find(before, "j"),)), {"i": 12}, (12, 20))
     assert box is not None
     assert (box.extents, box.inside) == ((1, 22), ((0, 1), (1, 21)))
     after = stage_padded(before, path(before, "i"), "j", statement.value, box)
@@ -119,7 +119,14 @@ def test_stage_padded_fills_the_border_and_drops_the_test() -> None:
 def test_a_test_that_is_not_about_the_border_is_left() -> None:
     before = program("i:12 j:20 y[{0},{1}] = {0} >= 3 ? x[{0},{1}] : 0")
     _, statement = next(iter(statements(before)))
-    assert padded_box(statement.value, {"j": 20}) is None
+    assert padded_box(statement.value, {"j": 20}, {"i": 12}, (12, 20)) is None
+
+
+def test_a_border_that_one_index_keeps_from_another_is_left() -> None:
+    before = program("i:12 j:20 y[{0},{1}] = {0} >= 2 and {0} < 10 ? x[{0},{0}+10] : 0.5")
+    _, statement = next(iter(statements(before)))
+    assert padded_box(statement.value, {"i": 12, "j": 20}, {}, (12, 20)) is not None
+    assert padded_box(statement.value, {"i": 12, "j": 20}, {}, (12, 19)) is None
 
 
 @pytest.mark.parametrize(

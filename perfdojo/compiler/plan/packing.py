@@ -94,7 +94,9 @@ def _statement(program: Program, outer: str, c: Contraction) -> Statement:
 
 def _streamed(program: Program, outer: str, inner: str, c: Contraction) -> list[Load]:
     statement = _statement(program, outer, c)
-    found = dict.fromkeys(load for load in reads(statement) if load not in conditional(statement))
+    fixed = conditional(statement)
+    changing = written((find(program, outer),))
+    found = dict.fromkeys(o for o in reads(statement) if o not in fixed and o.buffer not in changing)
     return [load for load in found if stride(program, load, inner)]
 
 
@@ -124,7 +126,7 @@ def _pack_all(program: Program, load: Load, outer: str, inner: str, c: Contracti
         and load.buffer not in written((around[depth - 1],))
     ):
         depth -= 1
-    inside = [s.name for s in _chain_to(program, around[depth], c)]
+    inside = [s.name for s in (*around[depth:-1], *_chain_to(program, around[-1], c))]
     order = [s for s in inside if s in needed and s != inner]
     return stage_packed(program, around[:depth], around[depth].name, load, [*order, inner])[0]
 

@@ -38,7 +38,9 @@ def _staged(program: Program, around: tuple[Scope, ...], statement: Statement) -
             continue
         child = around[depth]
         inner = {child.name: const_int(child.extent), **extents(child.body)}
-        box = padded_box(select, inner)
+        outer = {s.name: const_int(s.extent) for s in around[:depth]}
+        shape = [const_int(e) for e in program.buffer(select.args[1].buffer).shape]
+        box = padded_box(select, inner, outer, shape)
         executions = prod(const_int(s.extent) for s in around[depth:])
         if box is None or select.args[1].buffer in written((child,)):
             continue

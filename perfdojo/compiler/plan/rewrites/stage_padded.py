@@ -29,39 +29,44 @@ class Box:
     local: tuple[Linear, ...]
 
 
-def padded_box(select: Expr, inner: Mapping[str, int]) -> Box | None:
+def padded_box(
+    select: Expr, inner: Mapping[str, int], around: Mapping[str, int], shape: Sequence[int]
+) -> Box | None:
     """Return the box of  `lo_d <= e_d <= hi_d and .. ? x[e] : literal`, None when `select` is something else.
 
     Args:
-        inner: extents of the scopes over which the read moves; other iterators belong to the origin.
+        inner: extents of the scopes over which the read moves; iterators of others belong to the origin.
+        around: extents of those other scopes.
+        shape: extents of x, in which the inside of the box has to lie.
     """
     if not isinstance(select, Op) or select.op != "select":
         return None
     condition, load, border = select.args
     if not isinstance(load, Load) or not isinstance(border, Literal):
         return None
-    forms = [linear(i) for i in load.indices]
     limits = _limits(condition)
-    if limits is None or not forms or any(f is None for f in forms):
+    if limits is None or not load.indices:
         return None
-    shape, origin, inside, local = [], [], [], []
-    for form in forms:
-        assert form is not None
+    extents, origin, inside, local = [], [], [], []
+    used: set[Linear] = set()
+    for index, size in zip(load.indices, shape, strict=True):
+        form = linear(index)
+        if form is None:
+            return None
         moving = form.only(set(inner))
+        start = form.plus(moving, -1)
         low, high = moving.span(inner)
-        bounds = [limits.pop(moving, (None, None))] if moving.terms else [(None, None)]
-        rest = form.plus(moving, -1)
-        if bounds != [(None, None)] and rest.terms:
+        least, most = limits.get(moving, (None, None))
+        first, last = max(low, low if least is None else least), min(high, high if most is None else most)
+        begin, end = start.span(around)
+        if first > last or begin + first < 0 or end + last >= size or (moving in limits and start.terms):
             return None
-        first = max(0, (-(10**18) if bounds[0][0] is None else bounds[0][0]) - low)
-        last = min(high - low, (10**18 if bounds[0][1] is None else bounds[0][1]) - low)
-        if first > last:
-            return None
-        shape.append(high - low + 1)
-        origin.append(rest.plus(Linear((), low)))
-        inside.append((first, last + 1))
+        used.add(moving)
+        extents.append(high - low + 1)
+        origin.append(start.plus(Linear((), low)))
+        inside.append((first - low, last + 1 - low))
         local.append(moving.plus(Linear((), -low)))
-    return None if limits else Box(tuple(shape), tuple(origin), tuple(inside), tuple(local))
+    return Box(tuple(extents), tuple(origin), tuple(inside), tuple(local)) if used >= set(limits) else None
 
 
 def _limits(condition: Expr) -> dict[Linear, tuple[int | None, int | None]] | None:
@@ -104,9 +109,8 @@ def stage_padded(program: Program, parent: Sequence[Scope], child: str, select: 
 
     The copy has a dimension for each scope of `parent`, which is not materialised.
 
-    1. `box` is `padded_box(select, scopes inside child)`.
+    1. `box` is `padded_box` of the select over the scopes inside child, so that its inside lies in x.
     2. (D) Nothing in `child` writes x.
-    3. x is inside its bounds wherever the condition holds, as in any verified program.
     """
     _, load, border = select.args
     assert isinstance(load, Load)

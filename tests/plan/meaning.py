@@ -1,0 +1,32 @@
+"""The assertion of all tests of meaning: planned programs are valid, readable, and compute the same bits."""
+
+from __future__ import annotations
+
+import zlib
+
+import numpy as np
+
+from perfdojo.compiler.interpret import interpret, random_inputs
+from perfdojo.compiler.ir import Program
+from perfdojo.compiler.lowering.target import FpLevel, Target
+from perfdojo.compiler.plan import plan
+from perfdojo.compiler.text.parse import parse
+from perfdojo.compiler.text.render import render
+from perfdojo.compiler.verify import verify
+
+
+def assert_same_meaning(
+    before: Program, target: Target, fp: FpLevel, threads: int = 1, kind: str = "normal"
+) -> None:
+    """Plan a bound program and compare both on random inputs; which NaN a NaN is does not count."""
+    after = plan(before, target, fp, threads)
+    assert parse(render(after), "planned.ir") == after
+    verify(after)
+    inputs = random_inputs(before, zlib.crc32(before.name.encode()), kind)
+    expected, got = interpret(before, inputs), interpret(after, inputs)
+    for name, values in expected.items():
+        same = values.tobytes() == got[name].tobytes()
+        if not same and before.buffer(name).dtype.is_float:
+            a, b = values.astype(np.float64), got[name].astype(np.float64)
+            same = bool(np.all(((a == b) & (np.signbit(a) == np.signbit(b))) | (np.isnan(a) & np.isnan(b))))
+        assert same, f"{name} differs:\n{render(after)}"
