@@ -189,7 +189,16 @@ class Arena:
         if found is None:
             found = self._offsets[form] = self._sum(form)
             self._linear.setdefault(id(found), form)
+            self._remember(found, form)
         return found
+
+    def _remember(self, value: Value, form: Linear) -> None:
+        """Fill in facts of an offset that its form tells faster than its text."""
+        atoms = [self._atoms[n] for n, _ in form.terms]
+        if all(isinstance(a, Var) and a.name in self.ranges for a in atoms):
+            self._plain[id(value)] = True
+            self._buffers[id(value)] = NOTHING
+            self._variables[id(value)] = frozenset(a.name for a in atoms if isinstance(a, Var))
 
     def _sum(self, form: Linear) -> Value:
         const, terms = form.const, form.terms

@@ -53,6 +53,10 @@ class Frame:
     parallel: bool = False
     accumulators: Accumulators | None = None
 
+    def at(self, env: Mapping[str, Linear], *parts: Part) -> Frame:
+        """Return the frame with other iteration numbers, and other parts when any are given."""
+        return Frame(env, self.vector, self.lanes, parts or self.parts, self.parallel, self.accumulators)
+
 
 @dataclass(slots=True)
 class Context:
@@ -70,6 +74,7 @@ class Context:
     forms: Forms = field(init=False)
     used: dict[str, int] = field(default_factory=dict)
     _affine: dict[int, tuple[Expr, Affine | None]] = field(default_factory=dict)
+    _supported: dict[tuple[str, str, int], bool] = field(default_factory=dict)
     _address: dict[int, tuple[Expr, Affine]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -111,6 +116,14 @@ class Context:
                     form = form.plus(part, stride)
             found = self._address[id(access)] = access, form
         return found[1]
+
+    def supports(self, op: str, dtype: DType, lanes: int) -> bool:
+        """Tell whether the target has a vector operation (`Target.supports`)."""
+        key = op, dtype.name, lanes
+        found = self._supported.get(key)
+        if found is None:
+            found = self._supported[key] = self.target.supports(op, dtype, lanes)
+        return found
 
     def dtype(self, expr: Expr) -> DType:
         """Return the type of an expression."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from perfdojo.compiler.lowering.context import Context
-from perfdojo.compiler.lowering.lir import Comment, For, If, Let, Set, Stmt, Store
-from perfdojo.compiler.lowering.walk import Body, Facts, Key, key_of, values
+from perfdojo.compiler.lowering.lir import Comment, Set, Stmt, Store
+from perfdojo.compiler.lowering.walk import ASSIGNMENTS, BLOCKS, Body, Facts, Key, key_of, values
 
 
 def alive(body: Body, context: Context) -> Body:
@@ -33,7 +33,7 @@ def _read(body: Body, context: Context) -> tuple[set[str], set[str]]:
             # a register that is only read to be set again is dead
             own = {s.var.name} if isinstance(s, Set) else set()
             variables |= context.arena.variables(v) - own
-        if isinstance(s, For | If):
+        if isinstance(s, BLOCKS):
             stack.extend(s.body)
     return variables, buffers
 
@@ -41,11 +41,11 @@ def _read(body: Body, context: Context) -> tuple[set[str], set[str]]:
 def _kept(body: Body, variables: set[str], unread: set[str]) -> Body:
     out: list[Stmt] = []
     for s in body:
-        if isinstance(s, Let | Set) and s.var.name not in variables:
+        if isinstance(s, ASSIGNMENTS) and s.var.name not in variables:
             continue
         if isinstance(s, Store) and s.buffer in unread:
             continue
-        if isinstance(s, For | If):
+        if isinstance(s, BLOCKS):
             inner = _kept(s.body, variables, unread)
             if all(isinstance(t, Comment) for t in inner):
                 out += inner
@@ -72,7 +72,7 @@ def _without_overwritten(body: Body, facts: Facts) -> Body:
             covered[key] = s.buffer
         else:
             covered = _unread(covered, effects.read)
-            if isinstance(s, For | If):
+            if isinstance(s, BLOCKS):
                 s = replace(s, body=_without_overwritten(s.body, facts))
         out.append(s)
     return tuple(reversed(out))

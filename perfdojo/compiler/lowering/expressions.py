@@ -131,7 +131,7 @@ class Expressions:
 
     def need(self, op: str, dtype: DType, lanes: int) -> None:
         """Raise when the target has no such vector operation."""
-        if not self.target.supports(op, dtype, lanes):
+        if not self.context.supports(op, dtype, lanes):
             raise NotVectorisableError(f"{self.target.name} has no {op} for {lanes} x {dtype}")
 
     def both(self, a: Value | None, b: Value | None) -> Value | None:

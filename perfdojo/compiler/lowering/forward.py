@@ -13,7 +13,17 @@ from perfdojo.compiler.lowering.context import Context
 from perfdojo.compiler.lowering.hoist import base_name, worth
 from perfdojo.compiler.lowering.known import Known
 from perfdojo.compiler.lowering.lir import Call, Const, For, If, Let, Set, Stmt, Store, Value, Var
-from perfdojo.compiler.lowering.walk import Body, Facts, Key, key_of, lazy_from, names_of, values, with_values
+from perfdojo.compiler.lowering.walk import (
+    BLOCKS,
+    Body,
+    Facts,
+    Key,
+    key_of,
+    lazy_from,
+    names_of,
+    values,
+    with_values,
+)
 from perfdojo.compiler.ops import REDUCTIONS
 from perfdojo.compiler.starts import neutral
 
@@ -73,7 +83,7 @@ class _Block:
         self._done.clear()
 
     def _nested(self, s: Stmt) -> Stmt:
-        assert isinstance(s, For | If)
+        assert isinstance(s, BLOCKS)
         known = self.known.copy()
         if isinstance(s, For) and s.parallel:
             # registers of the thread that starts the others are not theirs to wait for

@@ -35,7 +35,7 @@ def worth(value: Value) -> bool:
     """Tell whether a value is worth a variable: not a constant, a variable or index arithmetic."""
     if isinstance(value, Call):
         return value.op not in INDEX_OPS
-    return not isinstance(value, Const | Var)
+    return not isinstance(value, (Const, Var))
 
 
 def base_name(value: Value) -> str:

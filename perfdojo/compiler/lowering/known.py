@@ -37,7 +37,7 @@ class Known:
 
     def name(self, value: Value, var: Var) -> None:
         """Learn that the immutable `var` holds `value`."""
-        if not isinstance(value, Const | Var):
+        if not isinstance(value, (Const, Var)):
             self.names[id(value)] = value, var
             self._depends |= self.arena.variables(value)
         if isinstance(value, Load) and value.lane_offset is None:

@@ -16,7 +16,7 @@ from itertools import pairwise
 
 from perfdojo.compiler.lowering.context import Context
 from perfdojo.compiler.lowering.lir import For, If, Let, Load, Set, Stmt, Store, Value, Var
-from perfdojo.compiler.lowering.walk import Access, Body, Facts, Key, key_of, with_values
+from perfdojo.compiler.lowering.walk import BLOCKS, Access, Body, Facts, Key, key_of, with_values
 
 MAX_REGISTERS = 256
 """Elements or vectors that one loop may keep; more would only move through the stack."""
@@ -135,5 +135,5 @@ def _replaced(body: Body, registers: dict[Key, Var], context: Context) -> Body:
             out.append(with_values(s, rebuilt) if var is None else Set(var, rebuilt(s.value)))
             continue
         t = with_values(s, rebuilt)
-        out.append(replace(t, body=_replaced(t.body, registers, context)) if isinstance(t, For | If) else t)
+        out.append(replace(t, body=_replaced(t.body, registers, context)) if isinstance(t, BLOCKS) else t)
     return tuple(out)

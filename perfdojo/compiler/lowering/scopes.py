@@ -146,4 +146,4 @@ class Scopes:
 
 
 def _at(frame: Frame, scope: Scope, iteration: Linear) -> Frame:
-    return replace(frame, env={**frame.env, scope.name: iteration})
+    return frame.at({**frame.env, scope.name: iteration})

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from perfdojo.compiler.ir import Statement
 from perfdojo.compiler.lowering.arena import Linear, plus, split
 from perfdojo.compiler.lowering.context import Frame, NotVectorisableError
@@ -20,7 +18,7 @@ def statement(s: Statement, frame: Frame, expressions: Expressions, out: list[St
     for part in frame.parts:
         lane = expressions.arena.atom(expressions.arena.lane)
         env = {**frame.env, frame.vector: add_lane(part.base, lane)}
-        _lanes(s, replace(frame, env=env, parts=(part,)), expressions, out)
+        _lanes(s, frame.at(env, part), expressions, out)
 
 
 def add_lane(base: Linear, lane: Linear) -> Linear:
@@ -80,7 +78,7 @@ def _write(s: Statement, frame: Frame, expressions: Expressions, mask: Value | N
         expressions.need("load" if kept is None else "masked_load", dtype, lanes)
         old = arena.load(buffer, at, value.type, kept)
         value = expressions.operate(REDUCTIONS[s.op], (old, value), dtype)
-    if mask is None or expressions.target.supports("masked_store", dtype, lanes):
+    if mask is None or expressions.context.supports("masked_store", dtype, lanes):
         expressions.need("store" if mask is None else "masked_store", dtype, lanes)
         return Store(buffer, at, value, mask)
     if frame.parallel or tail is not None or not expressions.inside(buffer, where, frame):

@@ -10,6 +10,12 @@ from perfdojo.compiler.lowering.arena import Arena, children
 from perfdojo.compiler.lowering.lir import Call, Comment, For, If, Let, Load, Set, Stmt, Store, Value
 
 Body = tuple[Stmt, ...]
+BLOCKS = (For, If)
+"""Statements with a body."""
+
+ASSIGNMENTS = (Let, Set)
+"""Statements that give a variable its value."""
+
 LAZY: dict[str, int] = {"select": 1, "and": 1, "or": 1}
 """Operations whose operands from this one on are evaluated only when the first, of one lane, says so."""
 
@@ -52,11 +58,11 @@ def key_of(s: Load | Store) -> Key:
 
 def values(s: Stmt) -> tuple[Value, ...]:
     """Return the values that a statement evaluates, without those of its body."""
-    if isinstance(s, Let | Set):
-        return (s.value,)
     if isinstance(s, Store):
         found = (s.offset, s.value)
         return found if s.mask is None else (*found, s.mask)
+    if isinstance(s, ASSIGNMENTS):
+        return (s.value,)
     if isinstance(s, If):
         return (s.condition,)
     return (s.start, s.stop) if isinstance(s, For) else ()
@@ -68,7 +74,7 @@ def with_values(s: Stmt, change: Callable[[Value], Value]) -> Stmt:
     new = tuple(map(change, old))
     if all(a is b for a, b in zip(old, new, strict=True)):
         return s
-    if isinstance(s, Let | Set):
+    if isinstance(s, ASSIGNMENTS):
         return replace(s, value=new[0])
     if isinstance(s, Store):
         return Store(s.buffer, new[0], new[1], new[2] if len(new) > 2 else None)
@@ -81,7 +87,7 @@ def with_values(s: Stmt, change: Callable[[Value], Value]) -> Stmt:
 def changed(body: Body, change: Callable[[Value], Value]) -> Body:
     """Return the body with all values changed, nested ones too."""
     return tuple(
-        replace(t, body=changed(t.body, change)) if isinstance(t, For | If) else t
+        replace(t, body=changed(t.body, change)) if isinstance(t, BLOCKS) else t
         for t in (with_values(s, change) for s in body)
     )
 
@@ -95,6 +101,7 @@ class Facts:
         self._effects: dict[int, tuple[object, Effects]] = {}
         self._accesses: dict[int, tuple[object, list[Access]]] = {}
         self._loads: dict[int, tuple[tuple[Load, bool], ...]] = {}
+        self._reads: dict[int, list[Access]] = {}
 
     def effects(self, s: Stmt) -> Effects:
         """Return the effects of a statement with its body."""
@@ -115,9 +122,9 @@ class Facts:
                 read |= self.arena.buffers(v)
         if isinstance(s, Store):
             written.add(s.buffer)
-        elif isinstance(s, Let | Set):
+        elif isinstance(s, ASSIGNMENTS):
             defined.add(s.var.name)
-        elif isinstance(s, For | If):
+        elif isinstance(s, BLOCKS):
             return self._gather_body(s, defined, read, written)
         return False
 
@@ -126,7 +133,7 @@ class Facts:
         if isinstance(s, For):
             defined.add(s.var.name)
         for t in s.body:
-            if isinstance(t, For | If):
+            if isinstance(t, BLOCKS):
                 inner = self.effects(t)
                 defined |= inner.defined
                 read |= inner.read
@@ -157,7 +164,7 @@ class Facts:
         """Return the accesses of a body in order."""
         found: list[Access] = []
         for s in body:
-            if isinstance(s, For | If):
+            if isinstance(s, BLOCKS):
                 found += self._nested(s)
             elif not isinstance(s, Comment):
                 self._add(s, found)
@@ -176,15 +183,21 @@ class Facts:
     def _add(self, s: Stmt, found: list[Access]) -> None:
         """Add the accesses of the values of a statement, then that of a store."""
         for v in values(s):
-            if self.arena.plain(v):
-                continue
-            for load, always in self.loads(v):
-                lanes, gather = load.type.lanes, load.lane_offset is not None
-                key = key_of(load)
-                found.append(Access(key, load.buffer, load.offset, lanes, load.mask, False, always, gather))
+            if not self.arena.plain(v):
+                found += self._reads_of(v)
         if isinstance(s, Store):
             lanes = s.value.type.lanes
             found.append(Access(key_of(s), s.buffer, s.offset, lanes, s.mask, True, True, False))
+
+    def _reads_of(self, value: Value) -> list[Access]:
+        known = self._reads.get(id(value))
+        if known is None:
+            known = self._reads[id(value)] = []
+            for load, always in self.loads(value):
+                lanes, gather = load.type.lanes, load.lane_offset is not None
+                key = key_of(load)
+                known.append(Access(key, load.buffer, load.offset, lanes, load.mask, False, always, gather))
+        return known
 
 
 def lazy_from(value: Value) -> int:
@@ -200,6 +213,6 @@ def names_of(body: Body) -> set[str]:
     for s in body:
         if isinstance(s, Set):
             found.add(s.var.name)
-        elif isinstance(s, For | If):
+        elif isinstance(s, BLOCKS):
             found |= names_of(s.body)
     return found
