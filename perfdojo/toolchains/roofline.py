@@ -139,9 +139,11 @@ class Roofline:
 
 
 def _size(bytes: float) -> str:
-    """Return a footprint in KiB or MiB."""
-    kib = bytes / 1024
-    return f"{kib:.3g} KiB" if kib < 1000 else f"{kib / 1024:.3g} MiB"
+    """Return a footprint in KiB, MiB or GiB."""
+    value, units = bytes / 1024, ["KiB", "MiB", "GiB"]
+    while value >= 1000 and len(units) > 1:
+        value, units = value / 1024, units[1:]
+    return f"{value:.3g} {units[0]}"
 
 
 def roofline_program(host: Host) -> Artifact | Failure:
