@@ -78,6 +78,7 @@ class Division:
 
 Atom = str | Division | Load | Op | Cast
 ZERO = Affine(0, {})
+_TAME = 1 << 62
 
 
 def atom_scopes(atom: Atom) -> Iterator[str]:
@@ -201,7 +202,9 @@ class Forms:
         if op == "mul" and not (first.terms and second.terms):
             return second.times(first.const) if not first.terms else first.times(second.const)
         if op in ("floordiv", "mod") and not second.terms and second.const != 0:
-            return self.divide(first, second.const, op == "mod")
+            # simplifying negates and shifts the dividend, which must not wrap
+            tame = all(v.range is not None and max(map(abs, v.range)) < _TAME for v in args)
+            return self.divide(first, second.const, op == "mod") if tame else None
         if op in ("min", "max") and args[0].range and args[1].range:
             return _chosen(op == "min", args[0].range, args[1].range, first, second)
         return None

@@ -1,0 +1,42 @@
+"""Each bug that was found, as the smallest kernel that shows it: targets and interpreter agree in bits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from perfdojo.backends import target_names
+from perfdojo.compiler.bind import bind
+from perfdojo.compiler.interpret import random_inputs
+from perfdojo.compiler.ir import Program
+from perfdojo.compiler.text.parse import read
+from perfdojo.compiler.verify import verify
+from tests.native import build, case, disagreement
+
+BUGS = sorted(Path(__file__).parent.glob("*.ir"))
+
+
+def _extreme(program: Program) -> dict[str, Any]:
+    """Inputs whose integers are the ends of their types and what is near zero, in turn."""
+    found = random_inputs(program, 0, "special")
+    for name, array in found.items():
+        if array.dtype.kind in "iu" and program.buffer(name).values is None:
+            ends = np.iinfo(array.dtype)
+            found[name] = np.resize(
+                np.array([ends.min, ends.max, 0, 1, ends.max - 1, 2], array.dtype), array.shape
+            )
+    return found
+
+
+@pytest.mark.parametrize("target", target_names())
+@pytest.mark.parametrize("path", BUGS, ids=lambda p: p.stem)
+def test_bug_stays_mended(path: Path, target: str) -> None:
+    program = bind(read(path.name, path.read_bytes()))
+    verify(program)
+    made = case(program.name, program, target, "strict")
+    library = build([made])
+    for inputs in (_extreme(program), random_inputs(program, 1, "normal")):
+        assert disagreement(library, made, inputs, "strict") == ""
