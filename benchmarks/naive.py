@@ -38,7 +38,7 @@ def _starts_apart(program: Program) -> Program:
             crowded = next((n for n, s in enumerate(around) if s.name in moved and len(s.body) > 1), None)
             if crowded is None:
                 break
-            inner: Node = (*around[crowded + 1 :], statement)[0]
+            inner: Node = around[crowded + 1] if crowded + 1 < len(around) else statement
             apart = isolate(program, around[crowded].name, inner.name)
             if apart is None:
                 break

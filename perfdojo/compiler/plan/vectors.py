@@ -4,18 +4,39 @@ from __future__ import annotations
 
 from math import prod
 
-from perfdojo.compiler.ir import Program, Scope
+from perfdojo.compiler.ir import Load, Op, Program, Scope
 from perfdojo.compiler.lowering.target import FpLevel, Target
 from perfdojo.compiler.plan.contraction import widest_lanes
-from perfdojo.compiler.plan.legal import can_fission, can_vectorize, is_local, statements_in, touches
+from perfdojo.compiler.plan.legal import (
+    can_fission,
+    can_vectorize,
+    is_local,
+    reductions_over,
+    repeatable,
+    statements_in,
+    touches,
+)
+from perfdojo.compiler.plan.recipes import blocks
 from perfdojo.compiler.plan.rewrites.fission import fission
 from perfdojo.compiler.plan.rewrites.mark import mark
+from perfdojo.compiler.plan.rewrites.peel import peel
 from perfdojo.compiler.plan.strides import stride
 from perfdojo.compiler.plan.tree import find, nodes
-from perfdojo.compiler.walk import const_int
+from perfdojo.compiler.walk import const_int, subexpressions
 
 MAX_UNROLLED = 32
 """Statements that unrolling the scopes inside a vector scope may lead to."""
+
+
+CHEAP = 12
+"""Operations and loads of a body up to which a pass of the loop does several vectors. Measured on Zen 3: bias
+and relu over 6 MB took 8 % less time with four vectors in a pass."""
+
+VECTORS = 4
+
+EXPENSIVE = frozenset(
+    ["sqrt", "rsqrt", "exp", "log", "tanh", "erf", "sin", "cos", "sigmoid", "pow", "div", "floordiv", "mod"]
+)
 
 
 def vectorize_rest(program: Program, target: Target, fp: FpLevel) -> Program:
@@ -41,19 +62,45 @@ def _visit(program: Program, name: str, target: Target, fp: FpLevel) -> tuple[Pr
     if done:
         return program, True
     if _worthwhile(program, scope, target) and can_vectorize(program, scope, fp):
-        return _mark(program, scope), True
+        return _mark(program, scope, target), True
     if inside:
         return program, False
     return _split(program, scope, target, fp)
 
 
-def _mark(program: Program, scope: Scope) -> Program:
-    """Run `scope` in lanes; short scopes in it are written out."""
+def _mark(program: Program, scope: Scope, target: Target) -> Program:
+    """Run `scope` in lanes; short scopes in it are written out, and several vectors of a cheap body."""
     inner = [n for n in nodes(scope.body) if isinstance(n, Scope)]
     if prod(const_int(s.extent) for s in inner) * len(statements_in(scope.body)) <= MAX_UNROLLED:
         for s in inner:
             program = mark(program, s.name, "unroll")
-    return mark(program, scope.name, "vector")
+    program = mark(program, scope.name, "vector")
+    if reductions_over(scope):
+        return program
+    lanes = _lanes(program, scope, target)
+    whole = const_int(scope.extent)
+    rest = 0 if target.masked_memory else whole % lanes
+    if rest and whole >= lanes and repeatable(scope):
+        program, _, _ = peel(program, scope.name, whole - rest, lanes - rest)
+    block = 0 if inner else _block(program, scope, target)
+    if not block:
+        return program
+    program, outer, inside, _ = blocks(program, scope.name, block)
+    return mark(mark(program, outer, ""), inside, "vector")
+
+
+def _lanes(program: Program, scope: Scope, target: Target) -> int:
+    return min(widest_lanes(program, s, target) for s in statements_in(scope.body))
+
+
+def _block(program: Program, scope: Scope, target: Target) -> int:
+    """Iterations of a pass of a loop over a cheap body; 0 when one vector is enough work or there are few."""
+    found = statements_in(scope.body)
+    operations = [e for s in found for e in subexpressions(s.value) if isinstance(e, Op | Load)]
+    if len(operations) > CHEAP or any(isinstance(e, Op) and e.op in EXPENSIVE for e in operations):
+        return 0
+    block = VECTORS * _lanes(program, scope, target)
+    return block if const_int(scope.extent) >= 2 * block else 0
 
 
 def _split(program: Program, scope: Scope, target: Target, fp: FpLevel) -> tuple[Program, bool]:
@@ -66,14 +113,13 @@ def _split(program: Program, scope: Scope, target: Target, fp: FpLevel) -> tuple
             and _worthwhile(program, first, target)
         ):
             program, (one, two) = fission(program, scope.name, [cut])
-            return _visit(mark(program, one, "vector"), two, target, fp)[0], True
+            return _visit(_mark(program, find(program, one), target), two, target, fp)[0], True
     return program, False
 
 
 def _worthwhile(program: Program, scope: Scope, target: Target) -> bool:
     """Every access moves by one element along the scope or not at all, and there is a vector to fill."""
-    found = statements_in(scope.body)
-    lanes = min(widest_lanes(program, s, target) for s in found)
+    lanes = _lanes(program, scope, target)
     if const_int(scope.extent) < max(2, lanes // (2 if target.masked_memory else 1)):
         return False
     moved = False
