@@ -18,6 +18,7 @@ CASES: dict[str, tuple[Target, FpLevel]] = {
     "convolution_scalar": (SCALAR, "strict"),
     "tail_masked": (MASKED, "reassoc"),
     "tail_narrower": (EIGHT, "strict"),
+    "rows_masked": (MASKED, "contract"),
     "guarded_lanes": (MASKED, "strict"),
     "gather_lanes": (MASKED, "strict"),
     "outer_lanes": (EIGHT, "reassoc"),

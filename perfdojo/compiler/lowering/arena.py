@@ -40,6 +40,8 @@ class Arena:
         self._buffers: dict[int, frozenset[str]] = {}
         self._bounds: dict[int, Range] = {}
         self._plain: dict[int, bool] = {}
+        self.meaning: dict[str, Value] = {}
+        """What immutable variables stand for, where passes need to know: masks."""
         self.ranges: dict[str, Range] = {}
         """Values that loop counters take, by name."""
         self.lane = self.var("<lane>", INDEX)
@@ -161,6 +163,16 @@ class Arena:
                 found = isinstance(value, Const) or (isinstance(value, Var) and value.name in self.ranges)
             self._plain[id(value)] = found
         return found
+
+    def span(self, lanes: int, mask: Value | None) -> int:
+        """Return how many neighbouring elements an access in `lanes` lanes may touch."""
+        if isinstance(mask, Var):
+            mask = self.meaning.get(mask.name)
+        if isinstance(mask, Call) and mask.op == "and":
+            return min(self.span(lanes, a) for a in mask.args)
+        if isinstance(mask, Call) and mask.op == "first" and isinstance(mask.args[0], Const):
+            return min(lanes, int(mask.args[0].value))
+        return lanes
 
     # ------------------------------------------------------------ linear forms
 

@@ -114,9 +114,10 @@ class _Block:
             self.known.name(t.value, var)
             t = replace(t, value=var)
         self.out.append(t)
-        self.known.forget_span(t.buffer, self.arena.linear(t.offset), t.value.type.lanes, self.facts)
+        span = self.arena.span(t.value.type.lanes, t.mask)
+        self.known.forget_span(t.buffer, self.arena.linear(t.offset), span, self.facts)
         if wanted:
-            self.known.element(key, t.offset, t.value)
+            self.known.element(key, t.offset, t.value, span)
 
     # ------------------------------------------------------------ values
 
@@ -145,6 +146,7 @@ class _Block:
         if known is None and certain and not whole and id(value) in self.wanted and worth(made):
             known = self.arena.var(self.context.fresh(base_name(made)), made.type)
             self.out.append(Let(known, made))
+            self.arena.meaning[known.name] = made
             self.known.name(made, known)
         made = known or made
         if certain and not whole:

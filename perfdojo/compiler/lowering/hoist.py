@@ -57,6 +57,7 @@ def _loop(s: For, context: Context, facts: Facts) -> tuple[list[Stmt], For]:
     for value in finder.found.values():
         var = context.arena.var(context.fresh(base_name(value)), value.type)
         lets.append(Let(var, value))
+        context.arena.meaning[var.name] = value
         variables[id(value)] = var
     done: dict[int, Value] = {}
 

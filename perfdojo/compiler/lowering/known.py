@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from perfdojo.compiler.lowering.arena import Arena, Linear
 from perfdojo.compiler.lowering.lir import Const, Load, Value, Var
 from perfdojo.compiler.lowering.walk import Facts, Key, key_of
+
+
+class Element(NamedTuple):
+    """An element, or `span` neighbouring ones, and the variable or constant that equals them."""
+
+    where: Linear
+    value: Value
+    span: int
 
 
 @dataclass(slots=True)
@@ -20,7 +29,7 @@ class Known:
     """
 
     arena: Arena
-    memory: dict[str, dict[Key, tuple[Linear, Value]]] = field(default_factory=dict)
+    memory: dict[str, dict[Key, Element]] = field(default_factory=dict)
     names: dict[int, tuple[Value, Var]] = field(default_factory=dict)
     copies: dict[str, Value] = field(default_factory=dict)
     _depends: set[str] = field(default_factory=set)
@@ -41,12 +50,12 @@ class Known:
             self.names[id(value)] = value, var
             self._depends |= self.arena.variables(value)
         if isinstance(value, Load) and value.lane_offset is None:
-            self.element(key_of(value), value.offset, var)
+            self.element(key_of(value), value.offset, var, self.arena.span(value.type.lanes, value.mask))
 
-    def element(self, key: Key, offset: Value, value: Value) -> None:
+    def element(self, key: Key, offset: Value, value: Value, span: int) -> None:
         """Learn that the element of `key` equals `value`."""
         self._depends |= self.arena.variables(value) | self.arena.variables(offset)
-        self.memory.setdefault(key[0], {})[key] = self.arena.linear(offset), value
+        self.memory.setdefault(key[0], {})[key] = Element(self.arena.linear(offset), value, span)
 
     def find(self, value: Value) -> Value | None:
         """Return the variable or constant that equals `value`."""
@@ -56,7 +65,7 @@ class Known:
         if isinstance(value, Load) and value.lane_offset is None:
             entry = self.memory.get(value.buffer, {}).get(key_of(value))
             if entry is not None:
-                return entry[1]
+                return entry.value
         return None
 
     def forget_variables(self, gone: frozenset[str]) -> None:
@@ -65,9 +74,9 @@ class Known:
             return
         variables = self.arena.variables
 
-        def steady(entry: tuple[Linear, Value]) -> bool:
-            return variables(entry[1]).isdisjoint(gone) and all(
-                variables(a).isdisjoint(gone) for a in self.arena.atoms(entry[0])
+        def steady(entry: Element) -> bool:
+            return variables(entry.value).isdisjoint(gone) and all(
+                variables(a).isdisjoint(gone) for a in self.arena.atoms(entry.where)
             )
 
         for buffer, entries in self.memory.items():
@@ -88,33 +97,35 @@ class Known:
                 self.memory[buffer] = {
                     k: e
                     for k, e in entries.items()
-                    if all(read(a).isdisjoint(gone) for a in self.arena.atoms(e[0]))
+                    if all(read(a).isdisjoint(gone) for a in self.arena.atoms(e.where))
                 }
         self.names = {k: e for k, e in self.names.items() if read(e[0]).isdisjoint(gone)}
 
-    def forget_span(self, buffer: str, where: Linear, lanes: int, facts: Facts) -> None:
+    def forget_span(self, buffer: str, where: Linear, span: int, facts: Facts) -> None:
         """Forget the elements that a store may have changed: those not surely apart from its span."""
         entries = self.memory.get(buffer)
         if entries:
-            self.memory[buffer] = {k: e for k, e in entries.items() if apart(e[0], k[2], where, lanes)}
+            self.memory[buffer] = {k: e for k, e in entries.items() if apart(e.where, e.span, where, span)}
         read = self.arena.buffers
         doubtful = [k for k, e in self.names.items() if buffer in read(e[0])]
         for k in doubtful:
-            if not self._untouched(self.names[k][0], buffer, where, lanes, facts):
+            if not self._untouched(self.names[k][0], buffer, where, span, facts):
                 del self.names[k]
 
-    def _untouched(self, value: Value, buffer: str, where: Linear, lanes: int, facts: Facts) -> bool:
+    def _untouched(self, value: Value, buffer: str, where: Linear, span: int, facts: Facts) -> bool:
         return all(
             load.buffer != buffer
             or (
                 load.lane_offset is None
-                and apart(self.arena.linear(load.offset), load.type.lanes, where, lanes)
+                and apart(
+                    self.arena.linear(load.offset), self.arena.span(load.type.lanes, load.mask), where, span
+                )
             )
             for load, _ in facts.loads(value)
         )
 
 
-def apart(a: Linear, a_lanes: int, b: Linear, b_lanes: int) -> bool:
+def apart(a: Linear, a_span: int, b: Linear, b_span: int) -> bool:
     """Tell whether two spans of elements surely have none in common."""
     distance = a.const - b.const
-    return a.terms == b.terms and (distance >= b_lanes or -distance >= a_lanes)
+    return a.terms == b.terms and (distance >= b_span or -distance >= a_span)

@@ -108,8 +108,9 @@ def _disjoint(accesses: list[Access], context: Context) -> bool:
     forms = [context.arena.linear(a.offset) for a in accesses]
     if any(f.terms != forms[0].terms for f in forms):
         return False
-    spans = sorted((f.const, a.lanes) for f, a in zip(forms, accesses, strict=True))
-    return all(low + lanes <= high for (low, lanes), (high, _) in pairwise(spans))
+    span = context.arena.span
+    spans = sorted((f.const, span(a.lanes, a.mask)) for f, a in zip(forms, accesses, strict=True))
+    return all(low + width <= high for (low, width), (high, _) in pairwise(spans))
 
 
 def _inside(a: Access, context: Context) -> bool:

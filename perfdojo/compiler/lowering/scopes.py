@@ -16,7 +16,7 @@ from perfdojo.compiler.lowering.tell import told
 from perfdojo.compiler.lowering.vectors import VectorScope, partial_width, scopes_in
 from perfdojo.compiler.walk import const_int
 
-MAX_COPIES = 4096
+MAX_COPIES = 1024
 """Copies of a statement that @unroll may write out; more stay loops."""
 
 
