@@ -52,17 +52,25 @@ def linear(expr: Expr) -> Linear | None:
         return Linear(((expr.scope, 1),))
     if isinstance(expr, Literal):
         return Linear((), int(expr.value)) if expr.dtype == I64 else None
-    if not isinstance(expr, Op) or expr.op not in ("add", "sub", "mul", "neg"):
+    if not isinstance(expr, Op) or expr.op not in _LINEAR:
         return None
-    parts = [linear(a) for a in expr.args]
-    left, right = parts[0], parts[-1]
-    if left is None or right is None:
-        return None
-    if expr.op in ("add", "sub"):
-        return left.plus(right, 1 if expr.op == "add" else -1)
-    if expr.op == "neg":
+    left = linear(expr.args[0])
+    right = None if left is None else linear(expr.args[-1])
+    return None if left is None or right is None else _combined(expr.op, left, right)
+
+
+_LINEAR = frozenset(("add", "sub", "mul", "neg"))
+
+
+def _combined(op: str, left: Linear, right: Linear) -> Linear | None:
+    """The form of an operation on two forms; the only operand of `neg` is both."""
+    if op == "add":
+        return left.plus(right)
+    if op == "sub":
+        return left.plus(right, -1)
+    if op == "neg":
         return Linear().plus(left, -1)
-    if left.terms and right.terms:
+    if op != "mul" or (left.terms and right.terms):
         return None
     form, factor = (left, right.const) if left.terms else (right, left.const)
     return Linear().plus(form, factor)
@@ -88,25 +96,38 @@ def expression(form: Linear) -> Expr:
 
 def shifted(expr: Expr, values: Mapping[str, Linear]) -> Expr:
     """Replace iterators by linear forms; the linear parts in which one occurs are spelled anew."""
+    return _spelled(_shifted(expr, values))
+
+
+_Shifted = tuple[Expr, Linear | None, bool]
+"""An expression, its linear form if it has one, and whether only that form is up to date."""
+
+
+def _spelled(found: _Shifted) -> Expr:
+    expr, form, changed = found
+    return expression(form) if changed and form is not None else expr
+
+
+def _shifted(expr: Expr, values: Mapping[str, Linear]) -> _Shifted:
+    if isinstance(expr, Iter):
+        given = values.get(expr.scope)
+        return expr, iteration(expr.scope) if given is None else given, given is not None
     if isinstance(expr, Literal):
-        return expr
-    form = linear(expr)
-    if form is not None:
-        if not any(s in values for s, _ in form.terms):
-            return expr
-        out = Linear((), form.const)
-        for scope, c in form.terms:
-            out = out.plus(values[scope] if scope in values else iteration(scope), c)
-        return expression(out)
+        return expr, Linear((), int(expr.value)) if expr.dtype == I64 else None, False
     if isinstance(expr, Op):
-        args = tuple([shifted(a, values) for a in expr.args])
-        return expr if _same(args, expr.args) else Op(expr.op, args, expr.span)
+        parts = [_shifted(a, values) for a in expr.args]
+        left, right = parts[0][1], parts[-1][1]
+        form = None if left is None or right is None else _combined(expr.op, left, right)
+        if form is not None:
+            return expr, form, any(changed for _, _, changed in parts)
+        args = tuple([_spelled(p) for p in parts])
+        return (expr if _same(args, expr.args) else Op(expr.op, args, expr.span)), None, False
     if isinstance(expr, Load):
-        indices = tuple([shifted(a, values) for a in expr.indices])
-        return expr if _same(indices, expr.indices) else Load(expr.buffer, indices, expr.span)
+        indices = tuple([_spelled(_shifted(a, values)) for a in expr.indices])
+        return (expr if _same(indices, expr.indices) else Load(expr.buffer, indices, expr.span)), None, False
     if isinstance(expr, Cast):
-        return replace(expr, arg=shifted(expr.arg, values))
-    return expr
+        return replace(expr, arg=_spelled(_shifted(expr.arg, values))), None, False
+    return expr, None, False
 
 
 def _same(a: tuple[Expr, ...], b: tuple[Expr, ...]) -> bool:
