@@ -3,20 +3,27 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 need=()
-command -v gcc >/dev/null || need+=(gcc libc6-dev)
-command -v objdump >/dev/null || need+=(binutils)
+echo '#include <stdlib.h>' | gcc -E - >/dev/null 2>&1 || need+=(gcc libc6-dev)
 command -v make >/dev/null || need+=(make)
 python3 -c 'import ensurepip, venv' 2>/dev/null || need+=(python3 python3-venv)
 if [ ${#need[@]} -gt 0 ]; then
   sudo=$([ "$(id -u)" = 0 ] || command -v sudo || true)
+  if [ "$(id -u)" != 0 ] && [ -z "$sudo" ]; then
+    echo "setup.sh: run as root: apt-get install ${need[*]}" >&2
+    exit 3
+  fi
   echo "installing from Debian: ${need[*]}" >&2
   $sudo apt-get update -qq
-  DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq --no-install-recommends "${need[@]}" >/dev/null
+  $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${need[@]}" >/dev/null
+fi
+if ! python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then
+  echo "setup.sh: $(python3 --version) is too old: perfdojo needs Python 3.11 (Debian 12, Ubuntu 24.04)" >&2
+  exit 3
 fi
 extra=${1:-}
 stamp=.venv/installed${extra:+-$extra}
 if [ ! -f "$stamp" ] || [ pyproject.toml -nt "$stamp" ]; then
-  [ -x .venv/bin/python ] || python3 -m venv .venv
+  .venv/bin/python -m pip --version >/dev/null 2>&1 || python3 -m venv .venv
   .venv/bin/python -m pip install -q -e ".${extra:+[$extra]}"
   touch "$stamp"
 fi

@@ -14,7 +14,14 @@ from perfdojo.backends.names import Names
 from perfdojo.backends.printer import VectorPrinter
 from perfdojo.backends.scalar import ScalarPrinter
 from perfdojo.backends.statements import lines, memory
-from perfdojo.compiler.emitted import C_TYPES, Argument, EmittedSource, description_literals
+from perfdojo.compiler.emitted import (
+    BASE_FLAGS,
+    C_TYPES,
+    MARKER,
+    Argument,
+    EmittedSource,
+    description_literals,
+)
 from perfdojo.compiler.ir import Program
 from perfdojo.compiler.lowering.arena import children
 from perfdojo.compiler.lowering.layout import Layout, layouts
@@ -24,9 +31,6 @@ from perfdojo.compiler.lowering.target import FpLevel, Target
 from perfdojo.compiler.lowering.walk import values
 from perfdojo.compiler.walk import const_int
 from perfdojo.compiler.work import work
-
-MARKER = "perfdojo generated file"
-"""In the first line of every file: such a file may be overwritten."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +78,7 @@ def emit(
     body, openmp = _body(function, printer, threads)
     body = [f"  (void){names.give('buffer', a.name)};" for a in _unused(function, arguments)] + body
     includes, helpers = _helpers(printer, vectors, openmp)
-    done = work(program)
+    done = work(options.origin or program)
     emitted = EmittedSource(
         kernel=program.name,
         target=target.name,
@@ -89,6 +93,7 @@ def emit(
         emulation=options.emulation,
         workspace=tuple(_workspace(function.body)),
         flops=done.flops,
+        integer_ops=done.integer_ops,
         bytes=done.bytes,
     )
     comment = made_by(options.origin or program, emitted, target, threads)
@@ -127,14 +132,7 @@ def cmake(emitted: EmittedSource) -> str:
             kernel=emitted.kernel,
             symbol=emitted.symbol,
             source=PurePosixPath(emitted.files[0][0]).name,
-            flags=(
-                "-O3",
-                "-falign-loops=32",
-                "-ffp-contract=off",
-                "-fno-math-errno",
-                "-fno-trapping-math",
-                *emitted.flags,
-            ),
+            flags=(*(f for f in BASE_FLAGS if not f.startswith("-std")), *emitted.flags),
             links=tuple(f.removeprefix("-l") for f in emitted.links),
         )
     )

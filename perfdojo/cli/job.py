@@ -8,7 +8,7 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from perfdojo.cli.kernels import MARKER, read_kernel, write_files
+from perfdojo.cli.kernels import read_kernel, write_files
 from perfdojo.cli.options import Options
 from perfdojo.cli.report import Screen, quantity
 from perfdojo.compiler.diagnostics import PerfDojoError
@@ -151,7 +151,7 @@ class Job:
         for kind in kinds:
             with self.screen.working(f"checking, {kind} inputs"):
                 inputs = random_inputs(self.bound, self.options.seed, kind)
-                ran = run(built, inputs, threads=max(1, self.options.threads))
+                ran = run(built, inputs, threads=self.options.threads)
                 if ran.outcome == "not-runnable":
                     self.result.check = {"passed": None, "reason": ran.text}
                     self.screen.line("check", ran.text, "note")
@@ -193,7 +193,7 @@ class Job:
             )
 
     def _check_failed(self, kind: str, message: str, worst: float) -> bool:
-        self.result.check = {"passed": False, "worst_over_bound": worst, "inputs": kind, "message": message}
+        self.result.check = {"passed": False, "worst_over_bound": worst, "inputs": [kind], "message": message}
         self.result.fail(f"the check failed on {kind} inputs: {message}")
         self.screen.line("check", f"failed on {kind} inputs: {message}", "bad")
         return False
@@ -285,7 +285,4 @@ def _short_command(command: str) -> str:
 
 
 def _is_our_library(path: Path) -> bool:
-    if not path.is_file():
-        return False
-    with path.open("rb") as file:
-        return b"perfdojo_description" in file.read() or MARKER.encode() in file.read(4096)
+    return path.is_file() and b"perfdojo_description" in path.read_bytes()

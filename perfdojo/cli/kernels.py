@@ -11,10 +11,8 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from perfdojo.compiler.diagnostics import PerfDojoError, nearest
+from perfdojo.compiler.emitted import MARKER
 from perfdojo.compiler.ir import Program
-
-MARKER = "perfdojo generated file"
-"""Stands in the first lines of all files that perfdojo writes; only such files are overwritten."""
 
 
 def library() -> Iterator[tuple[str, Traversable]]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 
 from perfdojo.cli.job import choose_target
-from perfdojo.cli.kernels import MARKER, read_kernel, write_files
+from perfdojo.cli.kernels import read_kernel, write_files
 from perfdojo.cli.options import Options
 from perfdojo.compiler.diagnostics import PerfDojoError
+from perfdojo.compiler.emitted import MARKER
 from perfdojo.compiler.ir import Program
 
 

@@ -170,9 +170,3 @@ def _evaluate(expr: ir.Expr, values: Mapping[str, int], program: ir.Program) -> 
     if abs(value) >= 1 << 63:
         raise PerfDojoError(f"{value} does not fit i64", program.source, expr.span)
     return value
-
-
-def is_bound(program: ir.Program) -> bool:
-    """Tell whether no size is left in header extents and body."""
-    found = [e for b in program.buffers for e in b.shape]
-    return all(not isinstance(s, ir.SizeRef) for e in found for s in subexpressions(e))

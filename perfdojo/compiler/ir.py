@@ -162,7 +162,7 @@ class Buffer:
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """A named integer; `fixed` ones were specialised into the body and cannot be overridden.
+    """A named integer; `fixed` ones were worked into the body and cannot be overridden.
 
     `given` tells that `bind` was given the value, which the text alone would not have.
     """

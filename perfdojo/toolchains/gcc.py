@@ -15,19 +15,6 @@ from perfdojo.toolchains.results import MissingTool
 PACKAGE = "gcc"
 LIBRARY_PACKAGE = "libc6-dev"
 
-BASE_FLAGS = (
-    "-std=c11",
-    "-O3",
-    "-falign-loops=32",
-    "-ffp-contract=off",
-    "-fno-math-errno",
-    "-fno-trapping-math",
-)
-"""No flag here changes the value of an expression; errno and trap flags are not part of the language.
-
-Loops begin at multiples of 32 bytes: one of a few instructions that lies across two cache lines took up to
-twice the time on Zen 3 (outer product 512 x 512: 54 us, aligned 28 us)."""
-
 WARNING_FLAGS = ("-Wall", "-Wextra")
 
 QUERY_LIMITS = Limits(wall_s=20.0)

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from perfdojo.compiler.emitted import EmittedSource
+from perfdojo.compiler.emitted import BASE_FLAGS, EmittedSource
 from perfdojo.toolchains.arrays import Array, count_nans, from_memory, why_unfit_inputs
 from perfdojo.toolchains.builds import Artifact, BuildRequest, Kind, build_files
 from perfdojo.toolchains.cpu import Cpu, read_cpu
-from perfdojo.toolchains.gcc import BASE_FLAGS, WARNING_FLAGS, find_compiler, native_flags, runs_here
+from perfdojo.toolchains.gcc import WARNING_FLAGS, find_compiler, native_flags, runs_here
 from perfdojo.toolchains.harness import Host, Launch, Report, call_file, run_harness
 from perfdojo.toolchains.identity import identity_file
 from perfdojo.toolchains.leftovers import judge_memory

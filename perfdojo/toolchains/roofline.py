@@ -191,17 +191,22 @@ def find_roofline(host: Host, remeasure: bool = False) -> Roofline | Failure:
 def limit_of(host: Host, emitted: EmittedSource, threads: int = 1, cache: str = "hot") -> Limit | None:
     """Return the least time of a kernel here, measuring the machine if need be; None when that fails.
 
-    With a cold cache all traffic is to memory. The operations count as those of the fastest float type among
-    the arguments, or of the fastest integer type where there is no float.
+    With a cold cache all traffic is to memory. Operations on floats count as those of the fastest float type
+    among the arguments (f32 without one), those on integers as of the fastest integer type (i32 without one).
     """
     roofline = find_roofline(host)
     if isinstance(roofline, Failure):
         return None
-    types = {a.dtype for a in emitted.arguments}
-    chosen = {t for t in types if DTYPES[t].is_float} or types or {"f32"}
-    dtype = max(sorted(chosen), key=lambda t: roofline.peak(t, threads))
+    types = sorted({a.dtype for a in emitted.arguments})
+    floats = [t for t in types if DTYPES[t].is_float] or ["f32"]
+    integers = [t for t in types if DTYPES[t].is_integer] or ["i32"]
     footprint = math.inf if cache == "cold" else emitted.footprint_bytes
-    return roofline.limit(emitted.flops, emitted.bytes, emitted.read_share, footprint, threads, dtype)
+
+    def limit(operations: int, kinds: list[str]) -> Limit:
+        fastest = max(kinds, key=lambda t: roofline.peak(t, threads))
+        return roofline.limit(operations, emitted.bytes, emitted.read_share, footprint, threads, fastest)
+
+    return max(limit(emitted.flops, floats), limit(emitted.integer_ops, integers), key=lambda m: m.seconds)
 
 
 def working_sets(caches: Sequence[Cache], threads: int) -> tuple[int, ...]:

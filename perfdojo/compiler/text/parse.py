@@ -88,8 +88,9 @@ def _too_long(size: int, path: str) -> PerfDojoError:
 
 
 def _check_text(source: Source) -> None:
-    if len(source.text) > MAX_BYTES:
-        raise _too_long(len(source.text), source.name)
+    size = len(source.text.encode("utf-8", "surrogatepass"))
+    if size > MAX_BYTES:
+        raise _too_long(size, source.name)
     if not source.text.strip():
         raise PerfDojoError(
             "the file is empty", source, Span(0, 1), "begin with 'kernel NAME', then sizes, buffers and loops"
