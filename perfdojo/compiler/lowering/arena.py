@@ -44,6 +44,7 @@ class Arena:
         """What immutable variables stand for, where passes need to know: masks."""
         self.ranges: dict[str, Range] = {}
         """Values that loop counters take, by name."""
+        self._varying: set[int] = set()
         self.lane = self.var("<lane>", INDEX)
         """Stands for the number of the lane in linear forms; never part of a finished value."""
         self.lane_number = self._number(self.lane)
@@ -185,7 +186,14 @@ class Arena:
         if number is None:
             number = self._numbers[id(value)] = len(self._atoms)
             self._atoms.append(value)
+            if value is self.lane or value.type.lanes > 1:
+                self._varying.add(number)
         return number
+
+    def in_lanes(self, form: Linear) -> bool:
+        """Tell whether a linear form differs between lanes."""
+        varying = self._varying
+        return any(number in varying for number, _ in form.terms)
 
     def atom_value(self, number: int) -> Value:
         """Return the atom with this number."""

@@ -210,10 +210,10 @@ class Expressions:
 
     def _divided(self, form: Linear, by: int, remainder: bool, frame: Frame) -> Linear:
         """Return `form // by` or `form % by`; in lanes where they all share the quotient, or as a vector."""
-        if not self.in_lanes(form):
+        if not self.arena.in_lanes(form):
             return self.arena.divide(form, by, remainder)
         step, rest = split(form, self.arena.lane_number)
-        aligned = not self.in_lanes(rest) and all(c % by == 0 for _, c in rest.terms)
+        aligned = not self.arena.in_lanes(rest) and all(c % by == 0 for _, c in rest.terms)
         if aligned and step > 0 and rest.const % by + step * (frame.lanes - 1) < by:
             quotient = self.arena.divide(rest, by, False)
             return plus(form, quotient, -by) if remainder else quotient
@@ -223,13 +223,9 @@ class Expressions:
         divisor = self.arena.const(by, value.type)
         return self.arena.atom(self.arena.call(op, (value, divisor), value.type))
 
-    def in_lanes(self, form: Linear) -> bool:
-        """Tell whether a linear form differs between lanes."""
-        return any(a is self.arena.lane or a.type.lanes > 1 for a in self.arena.atoms(form))
-
     def _integer(self, form: Linear, frame: Frame) -> Value:
         """Return an i64 as a value: a scalar where all lanes agree, else i32 lanes when they hold it."""
-        if not self.in_lanes(form):
+        if not self.arena.in_lanes(form):
             return self.arena.offset(form)
         return self.vector(form, I32 if _in_i32(self.range(form, frame)) else I64, frame.lanes)
 
@@ -283,7 +279,7 @@ class Expressions:
         where = self.address(e, frame, mask)
         dtype = self.context.buffers[e.buffer].dtype
         safe = mask is None or self.inside(e.buffer, where, frame)
-        if not self.in_lanes(where):
+        if not self.arena.in_lanes(where):
             if not safe and mask is not self._tail(frame):
                 raise NotVectorisableError(f"{e.buffer} is read in all lanes under a condition of each lane")
             return self.arena.load(e.buffer, self.arena.offset(where), self.arena.type(dtype))
@@ -291,7 +287,7 @@ class Expressions:
         step, rest = split(where, self.arena.lane_number)
         kept = None if safe and mask is not self._tail(frame) else mask
         type = self.arena.type(dtype, lanes)
-        if step == 1 and not self.in_lanes(rest):
+        if step == 1 and not self.arena.in_lanes(rest):
             self.need("masked_load" if kept is not None else "load", dtype, lanes)
             return self.arena.load(e.buffer, self.arena.offset(rest), type, kept)
         self.need("masked_gather" if kept is not None else "gather", dtype, lanes)

@@ -63,9 +63,9 @@ def _write(s: Statement, frame: Frame, expressions: Expressions, mask: Value | N
     where = expressions.address(s.target, frame, mask)
     dtype = expressions.context.buffers[buffer].dtype
     step, rest = split(where, arena.lane_number)
-    if not expressions.in_lanes(where):
+    if not arena.in_lanes(where):
         return _uniform(s, frame, expressions, mask)
-    if step != 1 or expressions.in_lanes(rest):
+    if step != 1 or arena.in_lanes(rest):
         raise NotVectorisableError(f"the elements of {buffer} that {s.name} writes are not neighbours")
     at = arena.offset(rest)
     value = expressions.value(s.value, frame, mask)
