@@ -7,11 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from perfdojo.compiler.verify import verify
 
 from perfdojo.compiler.bind import bind
 from perfdojo.compiler.diagnostics import PerfDojoError
 from perfdojo.compiler.text.parse import parse, read
+from perfdojo.compiler.verify import verify
 
 WRONG = sorted((Path(__file__).parent / "errors").glob("*.ir"))
 
@@ -77,5 +77,5 @@ def test_deep_scopes_are_an_error(lines: str) -> None:
 @pytest.mark.parametrize("override", [{"M": 3}, {"N": 0}, {"N": -4}, {"N": 1 << 63}])
 def test_wrong_overrides_are_errors(override: dict[str, int]) -> None:
     program = parse("kernel k\nsize N = 4\nout y: f32[N]\n\nN y[{0}] = 1\n")
-    with pytest.raises(PerfDojoError, match="size|at least 1"):
+    with pytest.raises(PerfDojoError, match=r"size|at least 1"):
         bind(program, override)

@@ -115,7 +115,7 @@ class EmittedSource:
             feature of `requires`; with them the code needs none of its -m flags. () when there are none.
         workspace: one sentence for each temporary that takes memory.
         flops, integer_ops: operations of the kernel as written on floats and on integers; an fma counts 2.
-        bytes: compulsory traffic: every argument's elements read once (in, inout) and written once (out, inout).
+        bytes: compulsory traffic: each element read once (in, inout) and written once (out, inout).
         alignment: bytes that every pointer must be a multiple of; 0 means the size of its own element.
     """
 

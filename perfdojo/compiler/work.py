@@ -17,8 +17,8 @@ class Work:
 
     Attributes:
         executions: times that a statement is reached.
-        flops: operations on floats; an fma is 2, an elementary function 1, sign changes and selects 0. A guarded
-            statement counts as if it always happened.
+        flops: operations on floats; an fma is 2, an elementary function 1, sign changes and selects 0. A
+            guarded statement counts as if it always happened.
         integer_ops: operations on integers in values, indices not counted.
         read_bytes: every element of the in and inout arguments once.
         written_bytes: every element of the out and inout arguments once.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 
 import pytest
 
@@ -169,13 +168,8 @@ def test_tiles_that_meet_no_other_are_found_by_form_alone() -> None:
     assert not model(found)._sets, "isl was asked"
 
 
-def test_questions_about_a_small_kernel_take_less_than_a_millisecond() -> None:
-    is_parallel(SOFTMAX, "b")
-    spent = []
-    for _ in range(5):
-        started = time.process_time()
-        for scope in ("b", "n_3"):
-            is_parallel(SOFTMAX, scope)
-            is_vectorizable(SOFTMAX, scope)
-        spent.append((time.process_time() - started) / 4)
-    assert min(spent) < 1e-3
+def test_questions_about_a_small_kernel_do_not_ask_isl() -> None:
+    for scope in ("b", "n_3"):
+        is_parallel(SOFTMAX, scope)
+        is_vectorizable(SOFTMAX, scope)
+    assert not model(SOFTMAX)._sets, "isl was asked"

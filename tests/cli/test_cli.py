@@ -49,7 +49,7 @@ def test_main_job_emits_builds_checks_and_times(kernel: Path, capsys: pytest.Cap
     assert found["sizes"] == {"N": 100}
     assert found["check"]["passed"] is True
     assert found["check"]["worst_over_bound"] <= 1
-    assert 0 < found["time"]["min_s"] <= found["time"]["median_s"] < 1e-3
+    assert 0 < found["time"]["min_s"] <= found["time"]["median_s"]
     assert found["limit"]["bound"] in ("compute", "memory")
     assert [Path(f).name for f in found["files"]] == ["twice.c", "twice.h"]
     assert all(Path(f).exists() for f in found["files"])

@@ -31,7 +31,7 @@ def test_samples_and_their_statistics(host: Host) -> None:
     assert (m.outcome, m.threads, m.cache) == ("ok", 1, "hot")
     assert len(m.samples_s) >= 20
     assert m.min_s == min(m.samples_s) <= m.median_s == median(m.samples_s)
-    assert 1e-9 < m.median_s < 1e-4
+    assert m.median_s > 1e-9
     assert m.repeat * m.median_s > 20e-6
     assert m.interval_s == median_interval(m.samples_s)
     assert len(m.cpus) == 1
