@@ -6,9 +6,18 @@ TYPE_CHECKING = False  # as type checkers know it, without the time that importi
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from perfdojo.compiler.diagnostics import PerfDojoError as PerfDojoError
     from perfdojo.loading import Kernel
 
 __version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> object:
+    if name == "PerfDojoError":
+        from perfdojo.compiler.diagnostics import PerfDojoError as PerfDojoError
+
+        return PerfDojoError
+    raise AttributeError(f"module 'perfdojo' has no attribute '{name}'")
 
 
 def load(path: str | Path) -> Kernel:

@@ -24,11 +24,15 @@ def made_by(origin: Program, emitted: EmittedSource, target: Target, threads: in
         f"Kernel {emitted.kernel} for {target.title}. Made by",
         f"  perfdojoc {_safe(name)} --target {emitted.target} --fp {emitted.fp}{sizes}{spread}",
         f"Floating point: {_LEVELS[emitted.fp]}",
-        "Compile with -ffp-contract=off; any optimisation level but -Ofast and -ffast-math.",
+        "Compile with",
+        f"  gcc {' '.join((*_PORTABLE, *emitted.flags))} -c {emitted.kernel}.c",
+        "and link with -lm; -O2 and -march=native are fine too, -ffast-math is not.",
         "",
         *(_safe(line.rstrip()) for line in text.strip().splitlines()),
     ]
 
+
+_PORTABLE = ("-std=c11", "-O3", "-ffp-contract=off")
 
 _LEVELS = {
     "strict": "strict, every operation is rounded in the order of the text.",

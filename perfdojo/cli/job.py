@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import prod
 from pathlib import Path
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 INPUTS = ("normal", "uniform", "cancel", "denormal", "huge", "equal", "special")
 """Kinds of inputs that a check tries; `random_inputs` makes them."""
+SETTLED = 0.02
+"""Half the confidence interval of a median, as a part of it, above which the report says so."""
 LONG = 200_000_000
 """Statement executions above which a check tries only the kinds of `INPUTS_OF_LONG`: each takes seconds."""
 CHECK_BYTES = 16
@@ -141,12 +144,13 @@ class Job:
 
     def check(self, built: Built) -> bool:
         """Compare with the reference on every kind of input; tell whether it passed."""
-        from perfdojo.compiler.interpret import compare, random_inputs, reference
+        from perfdojo.compiler.interpret import random_inputs
         from perfdojo.compiler.work import work
         from perfdojo.toolchains.host import run
 
         self._need_memory(CHECK_BYTES)
-        worst, undecided, elements = 0.0, 0, 0
+        worst, elements = 0.0, 0
+        undecided: dict[str, int] = {}
         kinds = INPUTS_OF_LONG if work(self.bound).executions > LONG else INPUTS
         for kind in kinds:
             with self.screen.working(f"checking, {kind} inputs"):
@@ -158,28 +162,37 @@ class Job:
                     return True
                 if ran.outcome != "ok":
                     return self._check_failed(kind, f"{ran.outcome}: {ran.text}", worst)
-                expected = reference(self.bound, inputs, self.options.fp)
-                verdict = compare(ran.outputs, expected)
-            worst = max(worst, verdict.worst_over_bound)
-            undecided += verdict.undecided_count
+                share, open_, wrong = self._judge(inputs, ran.outputs)
+            worst = max(worst, share)
+            undecided |= {kind: open_} if open_ else {}
             elements += sum(v.size for v in ran.outputs.values())
-            if not verdict.passed:
-                return self._check_failed(kind, verdict.message, worst)
+            if wrong:
+                return self._check_failed(kind, wrong, worst)
         self.result.check = {
             "passed": True,
             "worst_over_bound": worst,
             "inputs": list(kinds),
             "elements": elements,
-            "undecided": undecided,
+            "undecided": sum(undecided.values()),
         }
-        open_ = f", {undecided} of them without a finite bound" if undecided else ""
-        exact = "every element exact" if worst == 0 else f"worst error {worst:.2g} of the derived bound"
-        self.screen.line(
-            "check", f"{exact} ({elements} elements on {len(kinds)} kinds of inputs{open_})", "ok"
-        )
-        if not built.timed and built.reason:
+        found = "every element exact" if worst == 0 else f"worst error {worst:.2g} of the derived bound"
+        found = "bit for bit the reference" if self.options.fp == "strict" else found
+        self.screen.line("check", f"{found} ({elements} elements on {len(kinds)} kinds of inputs)", "ok")
+        for kind, count in undecided.items():
+            text = f"{count} elements on {kind} inputs may overflow or go either way: no finite bound"
+            self.screen.line("", text, "note")
+        if not built.timed and built.reason and not self.options.time:
             self.screen.line("", built.reason, "note")
         return True
+
+    def _judge(self, inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> tuple[float, int, str]:
+        """Return the worst share of the bound, the undecided elements, and what is wrong or ""."""
+        from perfdojo.compiler.interpret import compare, first_difference, interpret, reference
+
+        if self.options.fp == "strict":
+            return 0.0, 0, first_difference(outputs, interpret(self.bound, inputs))
+        verdict = compare(outputs, reference(self.bound, inputs, self.options.fp))
+        return verdict.worst_over_bound, verdict.undecided_count, "" if verdict.passed else verdict.message
 
     def _need_memory(self, each: int) -> None:
         """Refuse what surely exceeds this machine's memory, at `each` bytes for an element of an argument."""
@@ -230,10 +243,12 @@ class Job:
         threads = f"{m.threads} thread" + ("s" if m.threads > 1 else "")
         self.screen.line(
             "time",
-            f"{quantity(m.median_s, 's')} median ± {100 * half:.1g} %, {quantity(m.min_s, 's')} minimum, "
+            f"{quantity(m.median_s, 's')} median ± {_percent(half)}, {quantity(m.min_s, 's')} minimum, "
             f"{len(m.samples_s)} samples ({threads}, {m.cache} cache)",
-            "ok",
+            "ok" if half <= SETTLED else "note",
         )
+        if half > SETTLED:
+            self.screen.line("", "not settled within the budget: --budget gives it more seconds", "note")
         for note in m.notes:
             self.screen.line("", note, "note")
         self._limit(built, m.median_s)
@@ -258,6 +273,10 @@ class Job:
             "text": limit.text,
         }
         self.screen.line("rate", f"{', '.join(rates)}: {100 * share:.0f} % of the limit ({limit.text})")
+
+
+def _percent(part: float) -> str:
+    return f"{100 * part:.0f} %" if part >= 0.1 else f"{100 * part:.1g} %"
 
 
 def choose_target(name: str) -> str:
