@@ -1,11 +1,11 @@
 """Our code without a schedule against plain C of the same kernels, both on the same buffers, in one run.
 
-    python -m benchmarks.baseline [--target avx2] [--rounds 15] [--slot 0.02] [--budget 5] [NAME ...]
+    python -m benchmarks.baseline [--target avx2] [--rounds 51] [--slot 0.005] [--budget 5] [NAME ...]
 
 Plain C is `benchmarks/naive.py` built with gcc -O3 -march=native -ffast-math. Both are called in turn, in
-reversed order every second round, for `slot` seconds each; shown are the medians over the rounds, in seconds
-of processor time, so that other programs disturb less. The results of both are compared with a float64
-reference.
+reversed order every second round, for `slot` seconds each; shown are the medians over the rounds, of
+processor time and of the ratio in each round, so that other programs disturb less. The results of both are
+compared with a float64 reference.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import ctypes
 import math
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,7 @@ from perfdojo.toolchains.harness import Host
 from perfdojo.toolchains.host import build, find_host
 from perfdojo.toolchains.locks import alone
 from perfdojo.toolchains.results import Failure
-from perfdojo.toolchains.roofline import limit_of
+from perfdojo.toolchains.roofline import Limit, find_roofline
 from perfdojo.toolchains.statistics import median
 
 KERNELS = Path(__file__).parents[1] / "perfdojo" / "kernels"
@@ -62,6 +62,8 @@ class Row:
 
     Attributes:
         plain_s, ours_s: processor seconds of one call, medians.
+        ratio: how many times faster ours is: median over the rounds, so that what slows both down for a while
+            does not count.
         limit_s, bound: the machine's limit, if known, and what sets it.
         plain_error, error: worst error of each over its bound, which -ffast-math does not promise to keep.
     """
@@ -69,15 +71,11 @@ class Row:
     name: str
     plain_s: float
     ours_s: float
+    ratio: float
     limit_s: float | None
     bound: str
     plain_error: float
     error: float
-
-    @property
-    def ratio(self) -> float:
-        """How many times faster ours is."""
-        return self.plain_s / self.ours_s
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -109,8 +107,8 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="our code against plain C")
     parser.add_argument("names", nargs="*", help="parts of benchmark names; all without")
     parser.add_argument("--target", choices=target_names())
-    parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("--slot", type=float, default=0.02, help="seconds of one slot")
+    parser.add_argument("--rounds", type=int, default=51)
+    parser.add_argument("--slot", type=float, default=0.005, help="seconds of one slot")
     parser.add_argument("--budget", type=float, default=5.0, help="seconds for one kernel; 3 rounds at least")
     return parser.parse_args(arguments)
 
@@ -141,8 +139,8 @@ def measured(b: Benchmark, target: str, host: Host, rounds: int, slot_s: float, 
     if isinstance(made, Failure):
         raise SystemExit(f"{b.name}: {made.text}, see {made.folder}")
     timer = ctypes.CDLL(str(_built("timer", (("timer.c", TIMER),), ("-O2",), host).path))
-    plain = [_built(f"{b.kernel}-plain", (("naive.c", s),), FLAGS, host) for s in naive_sources(program)]
-    spellings = [_call(timer, p.path, buffers) for p in plain]
+    naive = [_built(f"{b.kernel}-plain", (("naive.c", s),), FLAGS, host) for s in naive_sources(program)]
+    spellings = [_call(timer, p.path, buffers) for p in naive]
     errors = []
     calls = (
         min(spellings, key=lambda call: min(call(1) for _ in range(3))),
@@ -153,26 +151,45 @@ def measured(b: Benchmark, target: str, host: Host, rounds: int, slot_s: float, 
             o[:] = np.nan
         call(1)
         errors.append(worst_error(b, symbolic, inputs, outputs, fp))
-    limit = limit_of(host, emitted)
+    limit = _limit(b, host)
     with alone():
-        plain_s, ours_s = interleaved(calls, rounds, slot_s, budget_s)
-    return Row(b.name, plain_s, ours_s, limit and limit.seconds, limit.bound if limit else "", *errors)
+        plain, ours = interleaved(calls, rounds, slot_s, budget_s)
+    ratio = median([p / o for p, o in zip(plain, ours, strict=True)])
+    return Row(
+        b.name,
+        median(plain),
+        median(ours),
+        ratio,
+        limit and limit.seconds,
+        limit.bound if limit else "",
+        *errors,
+    )
 
 
-def interleaved(calls: Sequence[Call], rounds: int, slot_s: float, budget_s: float = 5.0) -> Iterator[float]:
-    """Return the median seconds of one call of each, timed in turn."""
+def _limit(b: Benchmark, host: Host) -> Limit | None:
+    """The least time on this machine by the figures of the suite; None when it cannot be measured."""
+    roofline = find_roofline(host)
+    if isinstance(roofline, Failure):
+        return None
+    size = b.read_bytes + b.write_bytes
+    return roofline.limit(b.flops, size, b.read_bytes / size, size, 1, "f32")
+
+
+def interleaved(
+    calls: Sequence[Call], rounds: int, slot_s: float, budget_s: float = 5.0
+) -> list[list[float]]:
+    """Return the seconds of one call of each, one figure a round, timed in turn."""
     counts, total_s = [], 0.0
     for call in calls:
         once = max(min(call(1), call(1)), 1e-9)
         counts.append(max(1, round(slot_s / once)))
         total_s += counts[-1] * once
-    rounds = max(3, min(rounds, round(budget_s / total_s)))
     samples: list[list[float]] = [[] for _ in calls]
-    for n in range(rounds):
+    for n in range(max(3, min(rounds, round(budget_s / total_s)))):
         order = range(len(calls)) if n % 2 == 0 else reversed(range(len(calls)))
         for k in order:
             samples[k].append(calls[k](counts[k]) / counts[k])
-    return (median(s) for s in samples)
+    return samples
 
 
 def aligned(values: Array) -> Array:
