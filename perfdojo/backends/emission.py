@@ -23,9 +23,8 @@ from perfdojo.compiler.emitted import (
     description_literals,
 )
 from perfdojo.compiler.ir import Program
-from perfdojo.compiler.lowering.arena import children
 from perfdojo.compiler.lowering.layout import Layout, layouts
-from perfdojo.compiler.lowering.lir import Allocate, For, Function, If, Load, Stmt, Store
+from perfdojo.compiler.lowering.lir import Allocate, For, Function, If, Load, Stmt, Store, children
 from perfdojo.compiler.lowering.lower import lower
 from perfdojo.compiler.lowering.target import FpLevel, Target
 from perfdojo.compiler.lowering.walk import values

@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perfdojo.compiler.lowering.arena import Arena, Linear, plus, split, times
+from perfdojo.compiler.lowering.arena import Arena
+from perfdojo.compiler.lowering.linear import Linear, plus, split, times
 from perfdojo.compiler.lowering.lir import INDEX, Call, Const, Value, Var
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from perfdojo.compiler.ir import Statement
-from perfdojo.compiler.lowering.arena import Linear
 from perfdojo.compiler.lowering.context import NotVectorisableError
 from perfdojo.compiler.lowering.expressions import Expressions
+from perfdojo.compiler.lowering.linear import Linear
 from perfdojo.compiler.lowering.lir import Let, Set, Stmt, Store, Value, Var
 from perfdojo.compiler.ops import REDUCTIONS
 from perfdojo.compiler.starts import neutral

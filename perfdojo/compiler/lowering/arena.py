@@ -8,19 +8,11 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from typing import NamedTuple
 
 from perfdojo.compiler.analysis.ranges import Range, dtype_range
 from perfdojo.compiler.dtypes import DType
-from perfdojo.compiler.lowering.lir import INDEX, Call, Const, Load, Value, Var, VType
-
-
-class Linear(NamedTuple):
-    """const + sum of coefficient * atom; `terms` are (number of the atom, coefficient), sorted."""
-
-    const: int
-    terms: tuple[tuple[int, int], ...] = ()
-
+from perfdojo.compiler.lowering.linear import Linear, plus, times
+from perfdojo.compiler.lowering.lir import INDEX, Call, Const, Load, Value, Var, VType, children
 
 NOTHING: frozenset[str] = frozenset()
 INDEX_OPS = frozenset(("iadd", "isub", "imul", "ineg", "idiv", "imod"))
@@ -306,41 +298,3 @@ class Arena:
         op = ("imod" if plain else "mod") if remainder else ("idiv" if plain else "floordiv")
         atom = self.atom(self.call(op, (self.offset(rest), self.const(by, INDEX)), INDEX))
         return atom if remainder else plus(whole, atom)
-
-
-def children(value: Value) -> tuple[Value, ...]:
-    """Return the direct operands of a value."""
-    if isinstance(value, Call):
-        return value.args
-    if isinstance(value, Load):
-        return tuple(v for v in (value.offset, value.mask, value.lane_offset) if v is not None)
-    return ()
-
-
-def plus(a: Linear, b: Linear, factor: int = 1) -> Linear:
-    """Return a + factor * b."""
-    if not b.terms:
-        return Linear(a.const + factor * b.const, a.terms)
-    terms = dict(a.terms)
-    for number, coefficient in b.terms:
-        terms[number] = terms.get(number, 0) + factor * coefficient
-    kept = tuple(sorted((n, c) for n, c in terms.items() if c))
-    return Linear(a.const + factor * b.const, kept)
-
-
-def times(a: Linear, factor: int) -> Linear:
-    """Return a * factor."""
-    if factor == 0:
-        return Linear(0)
-    return Linear(a.const * factor, tuple((n, c * factor) for n, c in a.terms))
-
-
-def split(a: Linear, number: int) -> tuple[int, Linear]:
-    """Return the coefficient of atom `number` in `a`, and `a` without it."""
-    for n, c in a.terms:
-        if n == number:
-            return c, Linear(a.const, tuple(t for t in a.terms if t[0] != number))
-    return 0, a
-
-
-__all__ = ["INDEX_OPS", "NOTHING", "Arena", "Linear", "children", "plus", "split", "times"]

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from perfdojo.compiler.analysis.affine import Affine, Forms
 from perfdojo.compiler.dtypes import BOOL, I64, DType
 from perfdojo.compiler.ir import Buffer, Cast, Expr, Iter, Literal, Load, Op, Program
-from perfdojo.compiler.lowering.arena import Arena, Linear
+from perfdojo.compiler.lowering.arena import Arena
 from perfdojo.compiler.lowering.layout import Layout, layouts
+from perfdojo.compiler.lowering.linear import Linear
 from perfdojo.compiler.lowering.lir import Value
 from perfdojo.compiler.lowering.target import FpLevel, Target, at_least
 from perfdojo.compiler.ops import OPS

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from perfdojo.compiler.lowering.arena import children
 from perfdojo.compiler.lowering.context import Context
 from perfdojo.compiler.lowering.hoist import base_name, worth
 from perfdojo.compiler.lowering.known import Known
-from perfdojo.compiler.lowering.lir import Call, Const, For, If, Let, Set, Stmt, Store, Value, Var
+from perfdojo.compiler.lowering.lir import Call, Const, For, If, Let, Set, Stmt, Store, Value, Var, children
 from perfdojo.compiler.lowering.walk import (
     BLOCKS,
     Body,

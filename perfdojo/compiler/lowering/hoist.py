@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from perfdojo.compiler.lowering.arena import INDEX_OPS, children
+from perfdojo.compiler.lowering.arena import INDEX_OPS
 from perfdojo.compiler.lowering.context import Context
-from perfdojo.compiler.lowering.lir import Call, Const, For, If, Let, Load, Stmt, Value, Var
+from perfdojo.compiler.lowering.lir import Call, Const, For, If, Let, Load, Stmt, Value, Var, children
 from perfdojo.compiler.lowering.literals import rounded
 from perfdojo.compiler.lowering.walk import Body, Effects, Facts, changed, lazy_from, values
 

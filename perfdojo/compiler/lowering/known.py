@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from perfdojo.compiler.lowering.arena import Arena, Linear
+from perfdojo.compiler.lowering.arena import Arena
+from perfdojo.compiler.lowering.linear import Linear
 from perfdojo.compiler.lowering.lir import Const, Load, Value, Var
 from perfdojo.compiler.lowering.walk import Facts, Key, key_of
 

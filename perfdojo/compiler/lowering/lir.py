@@ -84,6 +84,16 @@ class Call:
 
 Value = Var | Const | Load | Call
 
+
+def children(value: Value) -> tuple[Value, ...]:
+    """Return the direct operands of a value."""
+    if isinstance(value, Call):
+        return value.args
+    if isinstance(value, Load):
+        return tuple(v for v in (value.offset, value.mask, value.lane_offset) if v is not None)
+    return ()
+
+
 # ---------------------------------------------------------------- statements
 
 

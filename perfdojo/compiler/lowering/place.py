@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from perfdojo.compiler.analysis.dependence import private_buffers
-from perfdojo.compiler.lowering.arena import Arena, children
+from perfdojo.compiler.lowering.arena import Arena
 from perfdojo.compiler.lowering.context import Context
 from perfdojo.compiler.lowering.lir import (
     Allocate,
@@ -19,6 +19,7 @@ from perfdojo.compiler.lowering.lir import (
     Stmt,
     Store,
     Value,
+    children,
 )
 from perfdojo.compiler.walk import scopes
 

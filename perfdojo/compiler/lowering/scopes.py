@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from perfdojo.compiler.ir import Node, Scope, Statement
 from perfdojo.compiler.lowering.accumulators import Accumulators
-from perfdojo.compiler.lowering.arena import Linear
 from perfdojo.compiler.lowering.context import Context, Frame, NotVectorisableError
 from perfdojo.compiler.lowering.expressions import Expressions
 from perfdojo.compiler.lowering.lanes import Sums, lane_counts, sums
+from perfdojo.compiler.lowering.linear import Linear
 from perfdojo.compiler.lowering.lir import INDEX, Comment, For, Stmt
 from perfdojo.compiler.lowering.statements import statement
 from perfdojo.compiler.lowering.tell import told

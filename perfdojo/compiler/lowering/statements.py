@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from perfdojo.compiler.ir import Statement
-from perfdojo.compiler.lowering.arena import Linear, plus, split
 from perfdojo.compiler.lowering.context import Frame, NotVectorisableError
 from perfdojo.compiler.lowering.expressions import Expressions
+from perfdojo.compiler.lowering.linear import Linear, plus, split
 from perfdojo.compiler.lowering.lir import Const, If, Stmt, Store, Value
 from perfdojo.compiler.ops import REDUCTIONS
 

@@ -9,10 +9,10 @@ from math import prod
 from perfdojo.compiler.dtypes import BOOL
 from perfdojo.compiler.ir import Node, Op, Scope
 from perfdojo.compiler.lowering.accumulators import Accumulators
-from perfdojo.compiler.lowering.arena import Linear, plus
 from perfdojo.compiler.lowering.context import Frame, NotVectorisableError, Part
 from perfdojo.compiler.lowering.expressions import Expressions
 from perfdojo.compiler.lowering.lanes import MIN_LANES, Sums, inner_statements
+from perfdojo.compiler.lowering.linear import Linear, plus
 from perfdojo.compiler.lowering.lir import INDEX, For, Stmt, Value
 from perfdojo.compiler.walk import const_int, subexpressions
 

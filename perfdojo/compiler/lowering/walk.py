@@ -6,8 +6,20 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from perfdojo.compiler.lowering.arena import Arena, children
-from perfdojo.compiler.lowering.lir import Call, Comment, For, If, Let, Load, Set, Stmt, Store, Value
+from perfdojo.compiler.lowering.arena import Arena
+from perfdojo.compiler.lowering.lir import (
+    Call,
+    Comment,
+    For,
+    If,
+    Let,
+    Load,
+    Set,
+    Stmt,
+    Store,
+    Value,
+    children,
+)
 
 Body = tuple[Stmt, ...]
 BLOCKS = (For, If)
