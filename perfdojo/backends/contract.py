@@ -32,7 +32,7 @@ def made_by(origin: Program, emitted: EmittedSource, target: Target, threads: in
     ]
 
 
-_PORTABLE = ("-std=c11", "-O3", "-ffp-contract=off")
+_PORTABLE = ("-std=c11", "-O3", "-ffp-contract=off", "-frounding-math")
 
 _LEVELS = {
     "strict": "strict, every operation is rounded in the order of the text.",

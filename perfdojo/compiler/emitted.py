@@ -61,8 +61,12 @@ BASE_FLAGS = (
     "-ffp-contract=off",
     "-fno-math-errno",
     "-fno-trapping-math",
+    "-frounding-math",
 )
 """No flag here changes the value of an expression; errno and trap flags are not part of the language.
+
+`-frounding-math` keeps gcc from folding `0.0 - x` to `-x` where it knows that x is not -0 (it forgets that x
+may be +0, whose difference is +0: `0.0f - fabsf(0)` is -0 under plain -O3 of gcc 12).
 
 Loops begin at multiples of 32 bytes: one of a few instructions that lies across two cache lines took up to
 twice the time on Zen 3 (outer product 512 x 512: 54 us, aligned 28 us)."""
