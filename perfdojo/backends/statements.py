@@ -82,6 +82,9 @@ def own_memory(name: str) -> str:
 
 
 def _comment(text: str, pad: str) -> Iterator[str]:
+    if len(text) + len(pad) + 6 <= WIDTH:
+        yield f"{pad}/* {text} */"
+        return
     # at most some lines: the text of the kernel is at the top of the file
     first, *more = wrap(text, max(WIDTH - len(pad) - 6, 30), max_lines=4, break_long_words=False)
     yield f"{pad}/* {first}" + ("" if more else " */")

@@ -13,6 +13,7 @@ from perfdojo.compiler.lowering.arena import Arena
 from perfdojo.compiler.lowering.layout import Layout, layouts
 from perfdojo.compiler.lowering.linear import Linear
 from perfdojo.compiler.lowering.lir import Value
+from perfdojo.compiler.lowering.literals import rounded
 from perfdojo.compiler.lowering.target import FpLevel, Target, at_least
 from perfdojo.compiler.ops import OPS
 from perfdojo.compiler.walk import const_int, scopes
@@ -75,6 +76,7 @@ class Context:
     forms: Forms = field(init=False)
     used: dict[str, int] = field(default_factory=dict)
     _affine: dict[int, tuple[Expr, Affine | None]] = field(default_factory=dict)
+    _literals: dict[int, tuple[Expr, Value]] = field(default_factory=dict)
     _supported: dict[tuple[str, str, int], bool] = field(default_factory=dict)
     _address: dict[int, tuple[Expr, Affine]] = field(default_factory=dict)
 
@@ -103,6 +105,14 @@ class Context:
         if found is None:
             # the expression is kept so that its id stays its own
             found = self._affine[id(expr)] = expr, self.forms.form(expr)
+        return found[1]
+
+    def literal(self, e: Literal) -> Value:
+        """Return a literal, rounded to its type, as a constant of one lane."""
+        found = self._literals.get(id(e))
+        if found is None:
+            made = self.arena.const(rounded(e.value, e.dtype), self.arena.type(e.dtype))
+            found = self._literals[id(e)] = e, made
         return found[1]
 
     def address(self, access: Load) -> Affine:

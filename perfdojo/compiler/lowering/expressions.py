@@ -10,7 +10,6 @@ from perfdojo.compiler.lowering.fuse import fused
 from perfdojo.compiler.lowering.lane_values import LaneValues, in_i32
 from perfdojo.compiler.lowering.linear import Linear, plus, split
 from perfdojo.compiler.lowering.lir import FLAG, INDEX, Const, Value
-from perfdojo.compiler.lowering.literals import rounded
 from perfdojo.compiler.ops import OPS
 
 
@@ -26,7 +25,7 @@ class Expressions(LaneValues):
     def value(self, e: Expr, frame: Frame, mask: Value | None = None) -> Value:
         """Return the value of an expression, with one lane where it is the same in all lanes."""
         if isinstance(e, Literal):
-            return self.arena.const(rounded(e.value, e.dtype), self.arena.type(e.dtype))
+            return self.context.literal(e)
         if isinstance(e, Load):
             return self.load(e, frame, mask)
         if isinstance(e, Iter):
@@ -35,7 +34,7 @@ class Expressions(LaneValues):
             return self.cast(self.value(e.arg, frame, mask), e.dtype)
         assert isinstance(e, Op), f"{type(e).__name__} in a bound program"
         dtype = self.context.dtype(e)
-        if dtype is I64 or dtype == I64:
+        if dtype.name == "i64":
             form = self.context.affine(e)
             if form is not None and tuple(form.terms) != (e,):
                 return self._integer(self.linear(form, frame, mask), frame)
@@ -48,7 +47,7 @@ class Expressions(LaneValues):
             return self._logic(e, frame, mask)
         args = [self.value(a, frame, mask) for a in e.args]
         if OPS[e.op].rule != "compare":
-            return self.operate(e.op, tuple(args), dtype, self._fits(e) if dtype == I64 else False)
+            return self.operate(e.op, tuple(args), dtype, self._fits(e) if dtype.name == "i64" else False)
         lanes = max(a.type.lanes for a in args)
         if lanes == 1:
             return self.arena.call(e.op, tuple(args), FLAG)
@@ -60,7 +59,7 @@ class Expressions(LaneValues):
         """Return `op` of values of one type; `narrow` tells that an i64 result fits i32 lanes."""
         lanes = max(a.type.lanes for a in args)
         if lanes > 1:
-            args = tuple(self.unified(list(args), lanes, dtype == I64 and not narrow))
+            args = tuple(self.unified(list(args), lanes, dtype.name == "i64" and not narrow))
             dtype = args[-1].type.dtype
         made = fused(op, args, dtype, lanes, self.context)
         if made is not None:

@@ -43,32 +43,37 @@ def lane_counts(scope: Scope, context: Context) -> list[int]:
     return [n for n in counts if n <= extent]
 
 
-def _widths(s: Statement, scope: str, context: Context) -> Iterator[int]:
-    """Yield the bits of the types in which a statement computes in lanes."""
+def _widths(s: Statement, scope: str, context: Context) -> set[int]:
+    """Return the bits of the types in which a statement computes in lanes."""
+    found: set[int] = set()
     if any(scope in iterators(i) for i in s.target.indices):
-        yield _bits(context.buffers[s.target.buffer].dtype)
+        found.add(_bits(context.buffers[s.target.buffer].dtype))
     for root in (s.value, s.guard):
         if root is not None:
-            yield from _value_widths(root, scope, context)
+            _varies(root, scope, context, found)
+    return found
 
 
-def _value_widths(e: Expr, scope: str, context: Context) -> Iterator[int]:
-    if scope not in iterators(e):
-        return
+def _varies(e: Expr, scope: str, context: Context, widths: set[int]) -> bool:
+    """Tell whether an expression differs between lanes; add the bits of its parts that do."""
     if isinstance(e, Iter):
-        yield 32
-        return
+        inside = e.scope == scope
+        if inside:
+            widths.add(32)
+        return inside
+    if isinstance(e, Load):
+        inside = any(scope in iterators(i) for i in e.indices)
+    elif isinstance(e, Op):
+        inside = sum(_varies(a, scope, context, widths) for a in e.args) > 0
+    else:
+        inside = isinstance(e, Cast) and _varies(e.arg, scope, context, widths)
+    if not inside:
+        return False
     dtype = context.dtype(e)
     if dtype.kind != "bool":
-        small = (
-            dtype.bits == 64 and dtype.is_integer and not isinstance(e, Load | Cast) and _small(e, context)
-        )
-        yield 32 if small else _bits(dtype)
-    if isinstance(e, Op):
-        for a in e.args:
-            yield from _value_widths(a, scope, context)
-    elif isinstance(e, Cast):
-        yield from _value_widths(e.arg, scope, context)
+        narrow = isinstance(e, Op) and dtype.name == "i64" and _small(e, context)
+        widths.add(32 if narrow else _bits(dtype))
+    return True
 
 
 def _small(e: Expr, context: Context) -> bool:

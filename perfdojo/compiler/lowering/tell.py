@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from perfdojo.compiler.dtypes import I64
 from perfdojo.compiler.ir import Expr, Iter, Literal, Op, Statement
 from perfdojo.compiler.lowering.context import Context
@@ -12,15 +14,24 @@ from perfdojo.compiler.walk import map_statement
 def told(s: Statement, context: Context) -> str:
     """Return the text of a statement; scopes of one iteration are 0 in it."""
     extents = context.forms.extents
+    text = _text(s)
+    if not _FOLDABLE.search(text) and 1 not in extents.values():
+        return text
 
     def fold(e: Expr) -> Expr:
         if isinstance(e, Iter) and extents[e.scope] == 1:
             return Literal(0, I64)
         return _folded(e) if isinstance(e, Op) and len(e.args) == 2 else e
 
-    plain = map_statement(fold, s)
-    guard = "" if plain.guard is None else f" if {expression(plain.guard)}"
-    return f"{expression(plain.target)} {plain.op} {expression(plain.value)}{guard}"
+    return _text(map_statement(fold, s))
+
+
+_FOLDABLE = re.compile(r"(?<![\w.])[01](?![\w.])")
+
+
+def _text(s: Statement) -> str:
+    guard = "" if s.guard is None else f" if {expression(s.guard)}"
+    return f"{expression(s.target)} {s.op} {expression(s.value)}{guard}"
 
 
 def _folded(e: Op) -> Expr:
