@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from perfdojo.backends import emit
 from perfdojo.compiler.emitted import Argument, EmittedSource
-from perfdojo.compiler.interpret import compare, interpret, reference
+from perfdojo.compiler.interpret import compare, first_difference, interpret, reference
 from perfdojo.compiler.ir import Program
 from perfdojo.compiler.lowering.target import FpLevel
 from perfdojo.toolchains.builds import Artifact, BuildRequest, build_files
@@ -91,24 +91,10 @@ def call(library: ctypes.CDLL, emitted: EmittedSource, inputs: Mapping[str, Arra
     return {a.name: placed[a.name][1].copy() for a in emitted.arguments if a.role != "in"}
 
 
-def same_bits(a: Array, b: Array) -> bool:
-    """Equal bit for bit; a NaN equals any NaN."""
-    if a.dtype.kind in "biu":
-        return bool(np.array_equal(a, b))
-    wide_a, wide_b = a.astype(np.float64), b.astype(np.float64)
-    nan = np.isnan(wide_a)
-    if not np.array_equal(nan, np.isnan(wide_b)):
-        return False
-    equal = (wide_a == wide_b) & (np.signbit(wide_a) == np.signbit(wide_b))
-    return bool((equal | nan).all())
-
-
 def disagreement(library: ctypes.CDLL, c: Case, inputs: Mapping[str, Array], fp: FpLevel) -> str:
     """Return "" or how the kernel differs from the interpreter: in bits at strict, else beyond the bound."""
     result = call(library, c.emitted, inputs)
     if fp != "strict":
         verdict = compare(result, reference(c.program, inputs, fp))
         return "" if verdict.passed else verdict.message
-    expected = interpret(c.program, inputs)
-    bad = [n for n in expected if not same_bits(result[n], expected[n])]
-    return f"{', '.join(bad)} differ in bits" if bad else ""
+    return first_difference(result, interpret(c.program, inputs))
