@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from perfdojo.compiler import ir
@@ -58,6 +58,7 @@ def test_the_seed_notation_is_canonical(text: str) -> None:
 
 @settings(max_examples=150, deadline=None)
 @given(st.integers(0, 1 << 32), st.booleans())
+@example(7203666, False)  # a select of integers under a condition with floats
 def test_parse_inverts_render(seed: int, bound: bool) -> None:
     program = generate(seed)
     program = bind(program) if bound else program

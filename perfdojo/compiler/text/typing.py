@@ -123,7 +123,8 @@ def _has_point(raw: Raw) -> bool:
         if top.kind == "float":
             return True
         if top.kind == "op" or (top.kind == "call" and top.value in CALLS):
-            stack.extend(top.args)
+            # the type of a select does not hang on its condition
+            stack.extend(top.args[1:] if top.value == "select" else top.args)
     return False
 
 
