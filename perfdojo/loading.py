@@ -15,7 +15,8 @@ from elftools.elf.sections import SymbolTableSection
 
 from perfdojo.compiler.diagnostics import PerfDojoError, nearest
 from perfdojo.compiler.emitted import DESCRIPTION_SYMBOL, DESCRIPTION_VERSION, Argument
-from perfdojo.toolchains.arrays import NUMPY_DTYPES, Array, layout, why_unfit
+from perfdojo.compiler.numpy_types import NUMPY
+from perfdojo.toolchains.arrays import Array, layout, why_unfit
 from perfdojo.toolchains.cpu import read_cpu
 from perfdojo.toolchains.identity import BUILD_SYMBOL, why_not_here
 
@@ -70,11 +71,11 @@ class Kernel:
     def empty(self, name: str) -> Array:
         """Return an array that fits the argument called `name`, its contents undefined."""
         argument = self._argument(name)
-        itemsize = NUMPY_DTYPES[argument.dtype].itemsize
+        itemsize = NUMPY[argument.dtype].itemsize
         unit = max(self.alignment, DEFAULT_ALIGNMENT)
         memory = np.empty(argument.bytes + unit, np.uint8)
         skip = -memory.ctypes.data % unit
-        flat = memory[skip : skip + argument.size_elems * itemsize].view(NUMPY_DTYPES[argument.dtype])
+        flat = memory[skip : skip + argument.size_elems * itemsize].view(NUMPY[argument.dtype])
         return layout(flat, argument)
 
     def _argument(self, name: str) -> Argument:
@@ -232,7 +233,7 @@ def _object(path: Path, text: str) -> dict[str, Any]:
 
 def _argument_of(a: Mapping[str, Any]) -> Argument:
     values = None if a["values"] is None else (int(a["values"][0]), int(a["values"][1]))
-    if a["dtype"] not in NUMPY_DTYPES or a["role"] not in ("in", "out", "inout"):
+    if a["dtype"] not in NUMPY or a["role"] not in ("in", "out", "inout"):
         raise ValueError(f"{a['role']} {a['dtype']}")
     shape, strides = tuple(map(int, a["shape"])), tuple(map(int, a["strides"]))
     return Argument(str(a["name"]), a["role"], a["dtype"], shape, strides, int(a["elements"]), values)
@@ -248,7 +249,7 @@ def _is_row_major(a: Argument) -> bool:
 
 
 def _conversion(a: Argument, value: object) -> str:
-    wanted = NUMPY_DTYPES[a.dtype]
+    wanted = NUMPY[a.dtype]
     if isinstance(value, np.ndarray) and value.dtype != wanted:
         return f"use {a.name}.astype('{wanted.name}')"
     return ""

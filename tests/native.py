@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,14 +17,11 @@ from perfdojo.compiler.emitted import Argument, EmittedSource
 from perfdojo.compiler.interpret import compare, first_difference, interpret, reference
 from perfdojo.compiler.ir import Program
 from perfdojo.compiler.lowering.target import FpLevel
+from perfdojo.compiler.numpy_types import NUMPY
 from perfdojo.toolchains.builds import Artifact, BuildRequest, build_files
 from perfdojo.toolchains.host import find_host, flags_of
 
 Array = NDArray[Any]
-NUMPY = {
-    "f64": np.float64, "f32": np.float32, "f16": np.float16, "bf16": ml_dtypes.bfloat16, "i64": np.int64,
-    "i32": np.int32, "i16": np.int16, "i8": np.int8, "u8": np.uint8, "bool": np.bool_,
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +69,7 @@ def _source(c: Case) -> str:
 
 def _place(argument: Argument, value: Array | None) -> tuple[Array, Array]:
     """Return the flat memory of an argument, poisoned, and the view of its elements in it."""
-    dtype = np.dtype(NUMPY[argument.dtype])
+    dtype = NUMPY[argument.dtype]
     memory = np.zeros(argument.size_elems * dtype.itemsize, np.uint8).view(dtype)
     memory.view(np.uint8)[...] = 1 if dtype == np.bool_ else 0xA5
     strides = tuple(s * dtype.itemsize for s in argument.strides_elems)

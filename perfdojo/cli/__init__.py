@@ -10,7 +10,8 @@ from io import TextIOWrapper
 
 from perfdojo import __version__
 
-FINE, WRONG, USAGE, MISSING = 0, 1, 2, 3
+FINE, WRONG, MISSING = 0, 1, 3
+"""Exit status; argparse ends with 2 on wrong usage."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:

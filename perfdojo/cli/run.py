@@ -11,6 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from perfdojo.cli import FINE, MISSING, WRONG
 from perfdojo.cli.options import Options, options, parser, print_error_object
 from perfdojo.cli.report import Screen
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from perfdojo.cli.job import Job
     from perfdojo.compiler.diagnostics import PerfDojoError
 
-FINE, WRONG, MISSING = 0, 1, 3
 DEFAULT_FOLDER = Path("perfdojo-out")
 """Where the main job leaves its files, in a folder for each target."""
 FRAMES = 10_000

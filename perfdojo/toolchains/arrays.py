@@ -5,31 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
 from perfdojo.compiler.emitted import Argument
+from perfdojo.compiler.numpy_types import NUMPY
 
 Array = NDArray[Any]
-
-NUMPY_DTYPES: dict[str, np.dtype[Any]] = {
-    "f64": np.dtype(np.float64),
-    "f32": np.dtype(np.float32),
-    "f16": np.dtype(np.float16),
-    "bf16": np.dtype(ml_dtypes.bfloat16),
-    "i64": np.dtype(np.int64),
-    "i32": np.dtype(np.int32),
-    "i16": np.dtype(np.int16),
-    "i8": np.dtype(np.int8),
-    "u8": np.dtype(np.uint8),
-    "bool": np.dtype(np.bool_),
-}
 
 
 def empty(argument: Argument) -> Array:
     """Return an array with the shape and the strides of `argument`, its contents undefined."""
-    return layout(np.empty(argument.size_elems, NUMPY_DTYPES[argument.dtype]), argument)
+    return layout(np.empty(argument.size_elems, NUMPY[argument.dtype]), argument)
 
 
 def layout(flat: Array, argument: Argument) -> Array:
@@ -41,7 +28,7 @@ def layout(flat: Array, argument: Argument) -> Array:
 
 def why_unfit(argument: Argument, array: object) -> str:
     """Return what is wrong with `array` as the elements of `argument`, one sentence, or ""."""
-    wanted = NUMPY_DTYPES[argument.dtype]
+    wanted = NUMPY[argument.dtype]
     name = f"argument '{argument.name}'"
     if not isinstance(array, np.ndarray):
         return f"{name} is a {type(array).__name__}, not a NumPy array"
@@ -65,14 +52,14 @@ def why_unfit_inputs(arguments: tuple[Argument, ...], inputs: Mapping[str, objec
 
 def to_memory(argument: Argument, array: Array) -> Array:
     """Return the flat buffer that holds `array`; padding is zero."""
-    flat = np.zeros(argument.size_elems, NUMPY_DTYPES[argument.dtype])
+    flat = np.zeros(argument.size_elems, NUMPY[argument.dtype])
     layout(flat, argument)[...] = array
     return flat
 
 
 def from_memory(argument: Argument, raw: bytes) -> Array:
     """Return the elements in the declared shape, contiguous, from the bytes of the whole buffer."""
-    return layout(np.frombuffer(raw, NUMPY_DTYPES[argument.dtype]), argument).copy()
+    return layout(np.frombuffer(raw, NUMPY[argument.dtype]), argument).copy()
 
 
 def count_nans(array: Array) -> int:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from perfdojo.compiler.emitted import Argument
-from perfdojo.toolchains.arrays import NUMPY_DTYPES, layout
+from perfdojo.compiler.numpy_types import NUMPY
+from perfdojo.toolchains.arrays import layout
 from perfdojo.toolchains.results import Outcome
 
 PATTERNS = (b"\xfd\x7f", b"\x35\xb6")
@@ -19,7 +20,7 @@ def judge_memory(argument: Argument, first: bytes, second: bytes) -> tuple[Outco
     """
     if argument.role != "out":
         return "ok", ""
-    width = NUMPY_DTYPES[argument.dtype].itemsize
+    width = NUMPY[argument.dtype].itemsize
     fresh = _holds(first, PATTERNS[0]) & _holds(second, PATTERNS[1])
     whole = fresh.reshape(argument.size_elems, width)
     is_element = np.zeros(argument.size_elems, np.bool_)

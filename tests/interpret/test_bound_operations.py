@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from perfdojo.compiler.dtypes import BF16, DTYPES, F16, F32, F64, I8, I32, U8, DType
 from perfdojo.compiler.interpret import LEVELS, exact
-from perfdojo.compiler.interpret.algebra import NUMPY
 from perfdojo.compiler.interpret.bound_conversions import conversion
 from perfdojo.compiler.interpret.bound_ops import operation
 from perfdojo.compiler.interpret.pairs import Pair, choose, error
+from perfdojo.compiler.numpy_types import NUMPY
 from perfdojo.compiler.ops import OPS
 
 Array = NDArray[Any]

@@ -11,9 +11,9 @@ import pytest
 from numpy.typing import NDArray
 
 from perfdojo.compiler.dtypes import BF16, F16, F32, F64, DType
-from perfdojo.compiler.interpret.algebra import NUMPY
 from perfdojo.compiler.interpret.fma import fma
 from perfdojo.compiler.interpret.rounding import int_to_float, narrow_f64
+from perfdojo.compiler.numpy_types import NUMPY
 
 Array = NDArray[Any]
 FLOATS = (F64, F32, F16, BF16)

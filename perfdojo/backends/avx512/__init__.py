@@ -32,7 +32,6 @@ TARGET = Target(
     masked_memory=True,
     supports=_supports,
     features=("avx512f", "avx512vl", "avx512bw", "avx512dq", "fma", "f16c"),
-    l2_bytes=1 << 20,
 )
 
 

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,20 +19,6 @@ from perfdojo.compiler.interpret.storage import Storage
 Array = NDArray[Any]
 Mask = NDArray[np.bool_]
 Value = Any
-
-NUMPY: dict[str, np.dtype[Any]] = {
-    "f64": np.dtype(np.float64),
-    "f32": np.dtype(np.float32),
-    "f16": np.dtype(np.float16),
-    "bf16": np.dtype(ml_dtypes.bfloat16),
-    "i64": np.dtype(np.int64),
-    "i32": np.dtype(np.int32),
-    "i16": np.dtype(np.int16),
-    "i8": np.dtype(np.int8),
-    "u8": np.dtype(np.uint8),
-    "bool": np.dtype(np.bool_),
-}
-"""The NumPy type that holds each element type."""
 
 
 @dataclass(frozen=True, slots=True)

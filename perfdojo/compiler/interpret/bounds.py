@@ -16,12 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perfdojo.compiler.dtypes import DType
-from perfdojo.compiler.interpret.algebra import NUMPY, Change, Mask
+from perfdojo.compiler.interpret.algebra import Change, Mask
 from perfdojo.compiler.interpret.bound_conversions import conversion
 from perfdojo.compiler.interpret.bound_folds import MANY, SOFT_TERM, fold_ordered, fold_sums
 from perfdojo.compiler.interpret.bound_ops import operation
 from perfdojo.compiler.interpret.pairs import SLACK, SOFT, Array, Pair, choose, error, unit_of
 from perfdojo.compiler.interpret.storage import Plane, Storage
+from perfdojo.compiler.numpy_types import NUMPY
 from perfdojo.compiler.ops import REDUCTIONS
 
 

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 from perfdojo.compiler.dtypes import DType
 from perfdojo.compiler.interpret import functions
-from perfdojo.compiler.interpret.algebra import NUMPY, Array, Change, Mask
+from perfdojo.compiler.interpret.algebra import Array, Change, Mask
 from perfdojo.compiler.interpret.fma import fma
 from perfdojo.compiler.interpret.rounding import BF16, int_to_float, narrow_f64
 from perfdojo.compiler.interpret.storage import Plane, Storage
+from perfdojo.compiler.numpy_types import NUMPY
 from perfdojo.compiler.ops import REDUCTIONS
 
 

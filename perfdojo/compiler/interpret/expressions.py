@@ -8,11 +8,12 @@ import numpy as np
 
 from perfdojo.compiler.dtypes import BOOL, I64, DType
 from perfdojo.compiler.interpret.access import Access, Evaluate
-from perfdojo.compiler.interpret.algebra import NUMPY, Algebra, Array, Mask, Value
+from perfdojo.compiler.interpret.algebra import Algebra, Array, Mask, Value
 from perfdojo.compiler.interpret.frame import Frame
 from perfdojo.compiler.interpret.rounding import int_to_float, narrow_f64
 from perfdojo.compiler.interpret.storage import Storage
 from perfdojo.compiler.ir import Cast, Expr, Iter, Literal, Load, Op, Program
+from perfdojo.compiler.numpy_types import NUMPY
 from perfdojo.compiler.walk import dtype_of
 
 

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from perfdojo.compiler.diagnostics import PerfDojoError, nearest
-from perfdojo.compiler.interpret.algebra import NUMPY, Array
+from perfdojo.compiler.interpret.algebra import Array
 from perfdojo.compiler.ir import Buffer, Program
+from perfdojo.compiler.numpy_types import NUMPY
 from perfdojo.compiler.walk import const_int
 
 KINDS = ("normal", "uniform", "positive", "cancel", "denormal", "huge", "equal", "special")

@@ -15,9 +15,10 @@ import numpy as np
 
 from perfdojo.compiler.dtypes import I64, DType
 from perfdojo.compiler.interpret import functions
-from perfdojo.compiler.interpret.algebra import NUMPY, Array
+from perfdojo.compiler.interpret.algebra import Array
 from perfdojo.compiler.interpret.fma import fma
 from perfdojo.compiler.ir import Cast, Expr, Iter, Literal, Load, Node, Op, Program, Scope, Statement
+from perfdojo.compiler.numpy_types import NUMPY
 from perfdojo.compiler.ops import REDUCTIONS
 from perfdojo.compiler.walk import const_int, dtype_of, iterators
 

@@ -35,8 +35,6 @@ class Target:
     masked_memory: bool
     supports: Callable[[str, DType, int], bool]
     features: tuple[str, ...] = ()
-    l1_bytes: int = 32 << 10
-    l2_bytes: int = 512 << 10
 
 
 def at_least(level: FpLevel, needed: FpLevel) -> bool:

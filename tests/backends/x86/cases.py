@@ -17,10 +17,10 @@ from perfdojo.backends.x86.routines import routine_function
 from perfdojo.backends.x86.table import Table
 from perfdojo.compiler.dtypes import BOOL, DTYPES, F32, F64, I8, I16, I32, I64, DType
 from perfdojo.compiler.elementary.describe import VECTOR_FUNCTIONS
-from perfdojo.compiler.interpret.algebra import NUMPY
 from perfdojo.compiler.interpret.exact import conversion, operation
 from perfdojo.compiler.lowering.lir import Call, Const, Value, VType
 from perfdojo.compiler.lowering.target import Target
+from perfdojo.compiler.numpy_types import NUMPY
 from perfdojo.compiler.ops import OPS, OpInfo, Rule
 from tests.backends.x86.building import TARGETS
 

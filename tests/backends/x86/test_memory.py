@@ -14,9 +14,9 @@ import pytest
 from perfdojo.backends.x86.memory import GATHERED
 from perfdojo.backends.x86.table import LANES
 from perfdojo.compiler.dtypes import BOOL, DTYPES, F32, I32, I64, DType
-from perfdojo.compiler.interpret.algebra import NUMPY
 from perfdojo.compiler.interpret.exact import operation
 from perfdojo.compiler.lowering.lir import INDEX, Call, Const, Load, Store, Var, VType
+from perfdojo.compiler.numpy_types import NUMPY
 from tests.backends.x86.building import TARGETS, library
 from tests.backends.x86.cases import Array
 from tests.backends.x86.writing import COUNT, Writer, inputs, same_bits

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from perfdojo.backends.x86.table import LANES
-from perfdojo.compiler.interpret.algebra import NUMPY
+from perfdojo.compiler.numpy_types import NUMPY
 from tests.backends.x86.building import library
 from tests.backends.x86.cases import TABLES, Array, Case, cases
 from tests.backends.x86.writing import COUNT, Writer, inputs, same_bits

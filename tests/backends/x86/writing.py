@@ -12,8 +12,8 @@ from perfdojo.backends.x86.printer import IntrinsicsPrinter
 from perfdojo.backends.x86.table import Table
 from perfdojo.compiler.dtypes import BOOL, DType
 from perfdojo.compiler.emitted import C_TYPES
-from perfdojo.compiler.interpret.algebra import NUMPY
 from perfdojo.compiler.lowering.lir import INDEX, Load, Store, Value, Var, VType
+from perfdojo.compiler.numpy_types import NUMPY
 from tests.backends.x86.cases import Array, Case
 
 COUNT = 2048
