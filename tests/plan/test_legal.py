@@ -10,9 +10,9 @@ from perfdojo.compiler.analysis.dependence import is_parallel, is_vectorizable
 from perfdojo.compiler.bind import bind
 from perfdojo.compiler.ir import Program, Scope
 from perfdojo.compiler.plan.legal import can_fission, can_join, can_vectorize, independent, repeatable
-from perfdojo.compiler.plan.tree import find
 from perfdojo.compiler.starts import explicit_starts
 from perfdojo.compiler.text.parse import parse
+from perfdojo.compiler.tree import find
 from perfdojo.compiler.walk import scopes
 from tests.kernels.library import program, texts
 from tests.kernels.sizes import SIZES

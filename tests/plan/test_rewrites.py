@@ -17,9 +17,9 @@ from perfdojo.compiler.plan.rewrites.peel import peel
 from perfdojo.compiler.plan.rewrites.stage_packed import stage_packed
 from perfdojo.compiler.plan.rewrites.stage_padded import padded_box, stage_padded
 from perfdojo.compiler.plan.rewrites.tile import tile
-from perfdojo.compiler.plan.tree import extents, find, path
 from perfdojo.compiler.text.parse import parse
 from perfdojo.compiler.text.render import render
+from perfdojo.compiler.tree import extents, find, path
 from perfdojo.compiler.walk import statements
 
 HEADER = "kernel k\nin  x: f32[12, 20]\nout y: f32[12, 20]\nout z: f32[12, 20]\n"

@@ -17,7 +17,7 @@ from perfdojo.compiler.plan.rewrites.peel import peel
 from perfdojo.compiler.plan.rewrites.sink import sink
 from perfdojo.compiler.plan.rewrites.tile import tile
 from perfdojo.compiler.plan.shapes import Part, partition
-from perfdojo.compiler.plan.tree import find, nodes
+from perfdojo.compiler.tree import find, nodes
 from perfdojo.compiler.walk import const_int, statements
 
 LEAST_BLOCKS = 4

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from perfdojo.compiler.ir import Expr, Iter, Load, Op, Program, Scope, Statement
+from perfdojo.compiler.linear import Linear, linear
 from perfdojo.compiler.lowering.target import FpLevel, at_least
-from perfdojo.compiler.plan.linear import Linear, linear
-from perfdojo.compiler.plan.tree import Body, extents, nodes
+from perfdojo.compiler.tree import Body, extents, nodes
 from perfdojo.compiler.walk import const_int, loads, subexpressions, substitute
 
 Touch = tuple[Load, bool]

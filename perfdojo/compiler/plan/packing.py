@@ -11,7 +11,7 @@ from perfdojo.compiler.plan.rewrites.interchange import interchange
 from perfdojo.compiler.plan.rewrites.stage_packed import stage_packed
 from perfdojo.compiler.plan.rewrites.tile import tile
 from perfdojo.compiler.plan.strides import stride
-from perfdojo.compiler.plan.tree import find, path
+from perfdojo.compiler.tree import find, path
 from perfdojo.compiler.walk import const_int, iterators
 
 LEAST_ROWS = 32

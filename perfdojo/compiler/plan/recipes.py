@@ -9,7 +9,7 @@ from perfdojo.compiler.plan.rewrites.interchange import interchange
 from perfdojo.compiler.plan.rewrites.join import join
 from perfdojo.compiler.plan.rewrites.peel import peel
 from perfdojo.compiler.plan.rewrites.tile import tile
-from perfdojo.compiler.plan.tree import find, path, rename, siblings
+from perfdojo.compiler.tree import find, path, rename, siblings
 from perfdojo.compiler.walk import const_int
 
 

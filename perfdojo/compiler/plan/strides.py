@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 
 from perfdojo.compiler.ir import Buffer, Load, Program
+from perfdojo.compiler.linear import linear
 from perfdojo.compiler.lowering.layout import layout
-from perfdojo.compiler.plan.linear import linear
 
 
 @lru_cache(maxsize=512)

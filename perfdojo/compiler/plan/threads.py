@@ -7,7 +7,7 @@ from math import prod
 from perfdojo.compiler.analysis.dependence import is_parallel
 from perfdojo.compiler.ir import Program, Scope
 from perfdojo.compiler.plan.rewrites.mark import mark
-from perfdojo.compiler.plan.tree import find, nodes
+from perfdojo.compiler.tree import find, nodes
 from perfdojo.compiler.walk import const_int, statements
 
 LEAST_WORK = 20_000

@@ -15,7 +15,7 @@ from perfdojo.compiler.plan.rewrites.peel import peel
 from perfdojo.compiler.plan.rewrites.stage_packed import stage_packed
 from perfdojo.compiler.plan.rewrites.tile import tile
 from perfdojo.compiler.plan.strides import stride
-from perfdojo.compiler.plan.tree import find, path
+from perfdojo.compiler.tree import find, path
 from perfdojo.compiler.walk import const_int, statements
 
 TILE = 64

@@ -21,7 +21,7 @@ from perfdojo.compiler.plan.rewrites.fission import fission
 from perfdojo.compiler.plan.rewrites.mark import mark
 from perfdojo.compiler.plan.rewrites.peel import peel
 from perfdojo.compiler.plan.strides import stride
-from perfdojo.compiler.plan.tree import find, nodes
+from perfdojo.compiler.tree import find, nodes
 from perfdojo.compiler.walk import const_int, subexpressions
 
 MAX_UNROLLED = 32

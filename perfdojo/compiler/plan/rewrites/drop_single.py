@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from perfdojo.compiler.ir import Cast, Expr, Load, Node, Op, Program, Scope, Statement
+from perfdojo.compiler.linear import Linear, linear
 from perfdojo.compiler.ops import OPS
-from perfdojo.compiler.plan.linear import Linear, linear
-from perfdojo.compiler.plan.tree import Body, nodes, shift, with_body
+from perfdojo.compiler.tree import Body, nodes, shift, with_body
 from perfdojo.compiler.walk import const_int, iterators
 
 

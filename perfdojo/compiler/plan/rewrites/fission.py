@@ -7,8 +7,8 @@ from dataclasses import replace
 from itertools import pairwise
 
 from perfdojo.compiler.ir import Node, Program, Scope
-from perfdojo.compiler.plan.linear import iteration
-from perfdojo.compiler.plan.tree import fresh, rebuild, shift, taken_names
+from perfdojo.compiler.linear import iteration
+from perfdojo.compiler.tree import fresh, rebuild, shift, taken_names
 
 
 def fission(program: Program, scope: str, cuts: Sequence[int]) -> tuple[Program, tuple[str, ...]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from perfdojo.compiler.ir import Program, Scope
-from perfdojo.compiler.plan.tree import rebuild
+from perfdojo.compiler.tree import rebuild
 
 
 def interchange(program: Program, outer: str) -> Program:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from perfdojo.compiler.ir import Node, Program, Scope
-from perfdojo.compiler.plan.linear import iteration
-from perfdojo.compiler.plan.tree import Body, edit_body, path, shift
+from perfdojo.compiler.linear import iteration
+from perfdojo.compiler.tree import Body, edit_body, path, shift
 
 
 def join(program: Program, first: str) -> Program:

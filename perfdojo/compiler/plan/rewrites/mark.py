@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from perfdojo.compiler.ir import MARKS, Program
-from perfdojo.compiler.plan.tree import rebuild
+from perfdojo.compiler.tree import rebuild
 
 
 def mark(program: Program, scope: str, how: str) -> Program:

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from perfdojo.compiler.dtypes import I64
 from perfdojo.compiler.ir import Literal, Node, Program, Scope
-from perfdojo.compiler.plan.linear import iteration
-from perfdojo.compiler.plan.tree import copy_named, find, fresh, rebuild, shift, taken_names
+from perfdojo.compiler.linear import iteration
+from perfdojo.compiler.tree import copy_named, find, fresh, rebuild, shift, taken_names
 from perfdojo.compiler.walk import const_int
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 
 from perfdojo.compiler.ir import Node, Program, Scope, Statement
-from perfdojo.compiler.plan.linear import iteration
-from perfdojo.compiler.plan.tree import Body, fresh, rebuild, shift, taken_names
+from perfdojo.compiler.linear import iteration
+from perfdojo.compiler.tree import Body, fresh, rebuild, shift, taken_names
 
 
 def sink(program: Program, scope: str, stop: frozenset[str] = frozenset()) -> tuple[Program, list[str]]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from perfdojo.compiler.dtypes import I64
 from perfdojo.compiler.ir import Buffer, Expr, Iter, Literal, Load, Node, Program, Scope, Statement
-from perfdojo.compiler.plan.tree import Body, edit_body, extents, fresh, taken_names
+from perfdojo.compiler.tree import Body, edit_body, extents, fresh, taken_names
 from perfdojo.compiler.walk import iterators, map_statement, map_statements, substitute
 
 

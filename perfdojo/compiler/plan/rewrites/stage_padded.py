@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from perfdojo.compiler.dtypes import I64
 from perfdojo.compiler.ir import Buffer, Expr, Iter, Literal, Load, Node, Op, Program, Scope, Statement
-from perfdojo.compiler.plan.linear import Linear, expression, linear
-from perfdojo.compiler.plan.tree import Body, edit_body, fresh, taken_names
+from perfdojo.compiler.linear import Linear, expression, linear
+from perfdojo.compiler.tree import Body, edit_body, fresh, taken_names
 from perfdojo.compiler.walk import map_statement, map_statements
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from perfdojo.compiler.ir import Expr, Iter, Load, Node, Program, Scope, Statement
-from perfdojo.compiler.plan.linear import Linear, iteration, shifted
+from perfdojo.compiler.linear import Linear, iteration, shifted
 from perfdojo.compiler.walk import const_int, map_statement
 
 Body = tuple[Node, ...]
