@@ -9,8 +9,10 @@ made of iterators, literals and sizes under + - *const //const %const.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Generic, TypeVar
 from typing import Literal as OneOf
 
 from perfdojo.compiler.dtypes import DType
@@ -174,9 +176,21 @@ class Size:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
+N = TypeVar("N", bound="Scope | Statement")
+
+
+@dataclass(frozen=True, slots=True)
+class Place(Generic[N]):
+    """Where a scope or a statement stands: the scopes around it, outermost first, and its number among siblings."""
+
+    node: N
+    around: tuple[Scope, ...]
+    position: int
+
+
 @dataclass(frozen=True)
 class Program:
-    """One kernel. No slots, so that the look-up of buffers can be kept."""
+    """One kernel. No slots, so that look-ups by name can be kept."""
 
     name: str
     sizes: tuple[Size, ...]
@@ -192,7 +206,29 @@ class Program:
     def _by_name(self) -> dict[str, Buffer]:
         return {b.name: b for b in self.buffers}
 
+    @cached_property
+    def scopes(self) -> dict[str, Place[Scope]]:
+        """Every scope by name, in the order of the text."""
+        return {
+            n.name: Place(n, around, at) for n, around, at in _places(self.body, ()) if isinstance(n, Scope)
+        }
+
+    @cached_property
+    def statements(self) -> dict[str, Place[Statement]]:
+        """Every statement by name, in the order of the text."""
+        found = _places(self.body, ())
+        return {n.name: Place(n, around, at) for n, around, at in found if isinstance(n, Statement)}
+
     @property
     def arguments(self) -> tuple[Buffer, ...]:
         """The in, out and inout buffers in the order of the header: the order of the C arguments."""
         return tuple(b for b in self.buffers if b.role != "tmp")
+
+
+def _places(
+    body: tuple[Node, ...], around: tuple[Scope, ...]
+) -> Iterator[tuple[Node, tuple[Scope, ...], int]]:
+    for position, node in enumerate(body):
+        yield node, around, position
+        if isinstance(node, Scope):
+            yield from _places(node.body, (*around, node))
