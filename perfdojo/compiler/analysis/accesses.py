@@ -68,6 +68,7 @@ class Model:
         accesses: of each statement (by position), in the order of evaluation: its own write is last.
         by_buffer: of each buffer, in the order of the text.
         extent_in_text: positions of the first and the last statement of each scope.
+        answers: what analyses remember about the program, by question.
     """
 
     program: Program
@@ -80,6 +81,7 @@ class Model:
     accesses: list[list[Access]]
     by_buffer: dict[str, list[Access]] = field(default_factory=dict)
     extent_in_text: dict[str, tuple[int, int]] = field(default_factory=dict)
+    answers: dict[tuple[object, ...], object] = field(default_factory=dict)
     _sets: list[Sets] = field(default_factory=list)
 
     @property

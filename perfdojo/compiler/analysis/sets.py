@@ -18,6 +18,7 @@ from perfdojo.compiler.analysis.formula import Formula, point
 from perfdojo.compiler.analysis.ranges import Range
 from perfdojo.compiler.analysis.undecided import Undecided
 from perfdojo.compiler.ir import Expr
+from perfdojo.compiler.walk import const_int
 
 BUDGET = 100_000
 """isl operations for one question about an access or a pair of them. Most take some thousands, under a
@@ -127,8 +128,42 @@ class Sets:
 
         The iterations of the scopes around that scope are the same; the element comes third.
         """
+        return self._first(x, y, self.before(y, x, depth, depth + 1).reverse(), whole)
+
+    def window(
+        self, x: Access, y: Access, equal: int, windows: Sequence[Range]
+    ) -> tuple[list[int], list[int], list[int]] | None:
+        """Return the first iterations of x and of y in a window that name one element, and the element.
+
+        Args:
+            equal: how many outermost scopes are in the same iteration in both.
+            windows: for each of the scopes that follow, the range of x's iteration number minus y's.
+        """
+        return self._first(x, y, self._windowed(x, y, equal, windows), False)
+
+    def most(self, x: Access, y: Access, equal: int, lowest: int) -> int | None:
+        """Return the largest difference of at least `lowest` in the scopes behind the `equal` outermost ones.
+
+        It is that of x's iteration number minus y's, where both name one element; None when there is none.
+        """
+        order = self._windowed(x, y, equal, ((lowest, const_int(x.scopes[equal].extent) - 1),))
+        pairs = self.possible(x).apply_range(self.possible(y).reverse()).intersect(order)
+        return None if pairs.is_empty() else int(self._differences(pairs, equal).dim_max_val(0).to_python())
+
+    def _windowed(self, x: Access, y: Access, equal: int, windows: Sequence[Range]) -> isl.Map:
+        a = [f"a{d}" for d in range(len(x.scopes))]
+        b = [f"b{d}" for d in range(len(y.scopes))]
+        order = [f"{a[d]} = {b[d]}" for d in range(equal)]
+        for d, (low, high) in enumerate(windows, equal):
+            order.append(f"{low} <= {a[d]} - {b[d]} <= {high}")
+        return self.map(f"{{ {point(a)} -> {point(b)} : {' and '.join(order) or '1 = 1'} }}")
+
+    def _first(
+        self, x: Access, y: Access, order: isl.Map, whole: bool
+    ) -> tuple[list[int], list[int], list[int]] | None:
+        """The first iterations of x and y in `order` that name one element, and the element."""
         one, two = self.possible(x, whole), self.possible(y, whole)
-        pairs = one.apply_range(two.reverse()).intersect(self.before(y, x, depth, depth + 1).reverse())
+        pairs = one.apply_range(two.reverse()).intersect(order)
         if pairs.is_empty():
             return None
         at = self.first_point(pairs.wrap())
@@ -171,14 +206,17 @@ class Sets:
 
     def distances(self, pairs: isl.Map, common: int) -> tuple[Range, ...]:
         """Return, for each of the common scopes, the range of sink minus source over pairs of iterations."""
-        a = [f"a{d}" for d in range(pairs.dim(isl.dim_type.in_))]
-        b = [f"b{d}" for d in range(pairs.dim(isl.dim_type.out))]
         found = []
         for d in range(common):
-            difference = self.map(f"{{ [{point(a)} -> {point(b)}] -> [b{d} - a{d}] }}")
-            values = pairs.wrap().apply(difference)
+            values = self._differences(pairs.reverse(), d)
             found.append((self.first_point(values)[0], int(values.dim_max_val(0).to_python())))
         return tuple(found)
+
+    def _differences(self, pairs: isl.Map, d: int) -> isl.Set:
+        """The differences of coordinate d, that of the first minus that of the second of a pair."""
+        a = [f"a{d}" for d in range(pairs.dim(isl.dim_type.in_))]
+        b = [f"b{d}" for d in range(pairs.dim(isl.dim_type.out))]
+        return pairs.wrap().apply(self.map(f"{{ [{point(a)} -> {point(b)}] -> [a{d} - b{d}] }}"))
 
     def buffer(self, name: str) -> isl.Set:
         """Return all stored elements of a buffer."""
