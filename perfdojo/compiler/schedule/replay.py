@@ -1,0 +1,84 @@
+"""Replay: a schedule runs on a program; where a step is illegal it says which, why, and in what state."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from perfdojo.compiler.diagnostics import PerfDojoError, nearest
+from perfdojo.compiler.ir import Program
+from perfdojo.compiler.schedule.prepare import prepare
+from perfdojo.compiler.schedule.schedule import Schedule, Step
+from perfdojo.compiler.transforms.base import Setting, Violation
+
+
+class StepError(PerfDojoError):
+    """A step that is not legal.
+
+    Attributes:
+        number: of the step, from 1.
+        state: the program before it.
+    """
+
+    def __init__(self, schedule: Schedule, number: int, state: Program, found: Violation) -> None:
+        step = schedule.steps[number - 1]
+        message = f"step {number}, {step.move}: {found.reason}"
+        super().__init__(message, schedule.source, step.span, found.hint)
+        self.number, self.state = number, state
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A step and the program behind it; `skipped` says why an optional step was left out."""
+
+    step: Step
+    program: Program
+    skipped: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """The states of a schedule. `start` is the program as moves see it, before the first step."""
+
+    start: Program
+    states: tuple[State, ...]
+
+    @property
+    def program(self) -> Program:
+        """The program behind the last step."""
+        return self.states[-1].program if self.states else self.start
+
+
+def replay(program: Program, schedule: Schedule, setting: Setting) -> Replay:
+    """Return the states of `schedule` on a bound, verified program.
+
+    Raises:
+        StepError: a step that is not optional is not legal.
+        PerfDojoError: the schedule is for another kernel, or needs another floating-point level.
+    """
+    _check_head(program, schedule, setting)
+    now = start = prepare(program)
+    states: list[State] = []
+    for number, step in enumerate(schedule.steps, 1):
+        found = step.move.why_not(now, setting)
+        if found is None:
+            now = step.move.rewrite(now)
+        elif not step.optional:
+            raise StepError(schedule, number, now, found)
+        states.append(State(step, now, found.reason if found else ""))
+    return Replay(start, tuple(states))
+
+
+def _check_head(program: Program, schedule: Schedule, setting: Setting) -> None:
+    if schedule.kernel != program.name:
+        hint = nearest(schedule.kernel, (program.name,)) or "take the schedule of this kernel"
+        raise PerfDojoError(
+            f"the schedule is for kernel {schedule.kernel}, this is {program.name}",
+            schedule.source,
+            hint=hint,
+        )
+    if schedule.fp and not setting.allows(schedule.fp):  # type: ignore[arg-type]
+        raise PerfDojoError(
+            f"the schedule needs floating-point level {schedule.fp}; this is {setting.fp}",
+            schedule.source,
+            hint=f"compile with --fp {schedule.fp}",
+        )

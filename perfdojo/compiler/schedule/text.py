@@ -1,0 +1,201 @@
+"""The text of schedules: parse with places for errors, render."""
+
+from __future__ import annotations
+
+from dataclasses import MISSING
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from lark import Lark, Token, Tree
+from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedInput, UnexpectedToken
+
+from perfdojo.compiler.diagnostics import PerfDojoError, nearest
+from perfdojo.compiler.ir import Source, Span
+from perfdojo.compiler.lowering.target import FP_LEVELS
+from perfdojo.compiler.schedule.schedule import Schedule, Step
+from perfdojo.compiler.transforms import get_transform
+from perfdojo.compiler.transforms.base import Transform
+from perfdojo.compiler.transforms.spelling import Spelling, spelled, usage
+
+MAX_BYTES = 1 << 20
+
+
+def parse_schedule(text: str, name: str = "<schedule>") -> Schedule:
+    """Return the schedule that `text` says.
+
+    Raises:
+        PerfDojoError: it is none, or names no transformation; with line and column.
+    """
+    source = Source(name, text)
+    if len(text) > MAX_BYTES:
+        raise PerfDojoError(f"the schedule has {len(text)} characters, over {MAX_BYTES}", source)
+    try:
+        tree = _parser().parse(text if text.endswith("\n") else text + "\n")
+    except UnexpectedInput as error:
+        raise _syntax_error(error, source) from None
+    head, *lines = (c for c in tree.children if isinstance(c, Tree))
+    names: list[Any] = head.children
+    kernel, target, fp = names
+    if fp is not None and fp not in FP_LEVELS:
+        hint = nearest(fp, FP_LEVELS) or f"levels are {' '.join(FP_LEVELS)}"
+        raise PerfDojoError(f"no floating-point level '{fp}'", source, _span(fp), hint)
+    steps = tuple(_step(line, source) for line in lines)
+    return Schedule(str(kernel), steps, str(target or ""), str(fp or ""), source)
+
+
+def parse_move(text: str, name: str = "<move>") -> Transform:
+    """Return the move that one line says; PerfDojoError when it is none."""
+    head = "schedule k\n"
+    try:
+        return parse_schedule(f"{head}{text}\nend", name).steps[0].move
+    except PerfDojoError as error:
+        span = error.span and Span(error.span.start - len(head), error.span.end - len(head))
+        if span is None or not 0 <= span.start <= len(text):
+            span = Span(len(text), len(text) + 1)
+        raise PerfDojoError(error.message, Source(name, text), span, error.hint) from None
+    except IndexError:
+        raise PerfDojoError("no move in an empty line", hint="a move is a name and its arguments") from None
+
+
+def render_schedule(schedule: Schedule) -> str:
+    """Return the text of a schedule; `parse_schedule` reads it back."""
+    head = f"schedule {schedule.kernel}"
+    head += f" on {schedule.target}" if schedule.target else ""
+    head += f" at {schedule.fp}" if schedule.fp else ""
+    return "\n".join((head, *map(str, schedule.steps), "end")) + "\n"
+
+
+# ---------------------------------------------------------------- one line
+
+
+def _step(line: Tree[Any], source: Source) -> Step:
+    parts: list[Any] = line.children
+    optional, name, *rest = parts
+    cls = _transform(name, source)
+    span = Span(_span(name).start, _end(line))
+    given = [v for v in rest if isinstance(v, Tree) and v.data != "name"]
+    names = tuple(str(v.children[0]) for v in rest if isinstance(v, Tree) and v.data == "name")
+    values = _arguments(cls, given, source, span)
+    for f, spelling in spelled(cls):
+        if spelling.kind == "new":
+            if 0 <= spelling.lowest < len(names):
+                raise PerfDojoError(f"{name} makes at most {spelling.lowest} new things", source, span)
+            values[f.name] = names
+            names = ()
+    if names:
+        raise PerfDojoError(f"{name} makes nothing that '->' could name", source, span, f"write {usage(cls)}")
+    return Step(cls(**values), optional is not None, span)
+
+
+def _transform(name: Token, source: Source) -> type[Transform]:
+    try:
+        return get_transform(str(name))
+    except PerfDojoError as error:
+        raise PerfDojoError(error.message, source, _span(name), error.hint) from None
+
+
+def _arguments(cls: type[Transform], given: list[Tree[Any]], source: Source, span: Span) -> dict[str, Any]:
+    """Return field -> value: positional fields in order, then those behind their keywords in any order."""
+    hint = f"write {usage(cls)}"
+    known = [(f, s) for f, s in spelled(cls) if s.kind != "new"]
+    keywords = {s.keyword: (f, s) for f, s in known if s.keyword}
+    positional = [(f, s) for f, s in known if not s.keyword]
+    values: dict[str, Any] = {}
+    todo = list(given)
+    while todo:
+        value = todo.pop(0)
+        word = str(value.children[0]) if value.data == "word" else ""
+        if word in keywords:
+            f, s = keywords[word]
+            if f.name in values:
+                raise PerfDojoError(f"{word} is given twice", source, _span_of(value), hint)
+            if s.kind == "flag":
+                values[f.name] = True
+                continue
+            if not todo:
+                raise PerfDojoError(f"nothing follows {word}", source, _span_of(value), hint)
+            value = todo.pop(0)
+        else:
+            unset = [(f, s) for f, s in positional if f.name not in values]
+            if not unset:
+                extra = nearest(word, keywords) if word else ""
+                raise PerfDojoError("one argument too many", source, _span_of(value), extra or hint)
+            f, s = unset[0]
+        values[f.name] = _value(value, s, source, hint)
+    missing = [f for f, _ in known if f.default is MISSING and f.name not in values]
+    if missing:
+        raise PerfDojoError(f"the {missing[0].name} is missing", source, span, hint)
+    return values
+
+
+def _value(value: Tree[Any], spelling: Spelling, source: Source, hint: str) -> Any:
+    items: list[Any] = value.children
+    if spelling.kind in ("names", "ints"):
+        if value.data != "list":
+            raise PerfDojoError("a list in brackets belongs here", source, _span_of(value), hint)
+        words = [i.children[0] for i in items if i is not None]
+        wanted = "INT" if spelling.kind == "ints" else "NAME"
+        wrong = next((w for w in words if w.type != wanted), None)
+        if wrong is not None:
+            thing = "an integer" if wanted == "INT" else "a name"
+            raise PerfDojoError(f"{wrong} is not {thing}", source, _span(wrong), hint)
+        return tuple(int(w) if wanted == "INT" else str(w) for w in words)
+    if spelling.kind == "int":
+        if value.data != "integer":
+            raise PerfDojoError("an integer belongs here", source, _span_of(value), hint)
+        if int(items[0]) < spelling.lowest:
+            raise PerfDojoError(f"{items[0]} is below {spelling.lowest}", source, _span(items[0]), hint)
+        return int(items[0])
+    if value.data != "word":
+        raise PerfDojoError(f"a {spelling.kind} belongs here", source, _span_of(value), hint)
+    if spelling.choices and str(items[0]) not in spelling.choices:
+        choices = f"it is one of {' '.join(spelling.choices)}"
+        near = nearest(str(items[0]), spelling.choices)
+        raise PerfDojoError(f"no '{items[0]}' here", source, _span(items[0]), near or choices)
+    return str(items[0])
+
+
+# ---------------------------------------------------------------- places and errors
+
+
+@cache
+def _parser() -> Lark:
+    text = (resources.files("perfdojo.grammar") / "schedule.lark").read_text("utf-8")
+    return Lark(text, parser="lalr", propagate_positions=True, maybe_placeholders=True)
+
+
+def _span(token: Token) -> Span:
+    start = token.start_pos or 0
+    return Span(start, start + len(token))
+
+
+def _span_of(tree: Tree[Any]) -> Span:
+    return Span(tree.meta.start_pos, tree.meta.end_pos) if not tree.meta.empty else Span(0, 1)
+
+
+def _end(line: Tree[Any]) -> int:
+    ends = [t.end_pos for t in line.scan_values(lambda t: isinstance(t, Token) and t.type != "_NL")]
+    return int(max(e for e in ends if e is not None))
+
+
+def _syntax_error(error: UnexpectedInput, source: Source) -> PerfDojoError:
+    if isinstance(error, UnexpectedCharacters):
+        start = error.pos_in_stream or 0
+        char, at = source.text[start], Span(start, start + 1)
+        return PerfDojoError(
+            f"unexpected character {char!r}", source, at, "a line is a move: tile_scope i 16"
+        )
+    whole = len(source.text)
+    token = error.token if isinstance(error, UnexpectedToken) else None
+    if token is None or token.type == "$END" or isinstance(error, UnexpectedEOF):
+        return PerfDojoError(
+            "the schedule is cut off: no line 'end'",
+            source,
+            Span(max(0, whole - 1), max(1, whole)),
+            "the last line of a schedule is 'end'",
+        )
+    shown = "the end of the line" if token.type == "_NL" else f"'{token}'"
+    expected = error.expected if isinstance(error, UnexpectedToken) else set()
+    hint = "the first line is: schedule KERNEL [on TARGET] [at FP]" if "SCHEDULE" in expected else ""
+    return PerfDojoError(f"unexpected {shown}", source, Span(token.start_pos or 0, token.end_pos or 0), hint)

@@ -1,0 +1,127 @@
+"""Tile scope: one scope into two nested ones (split, strip-mine)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Literal as OneOf
+
+from perfdojo.compiler.dtypes import I64
+from perfdojo.compiler.ir import Literal, Node, Op, Program, Scope
+from perfdojo.compiler.linear import expression, iteration
+from perfdojo.compiler.transforms.base import (
+    Setting,
+    Transform,
+    Violation,
+    extent_of,
+    made,
+    no_free_name,
+    no_scope,
+)
+from perfdojo.compiler.transforms.spelling import arg, new
+from perfdojo.compiler.tree import Body, copy_named, rebuild, shift, taken_names
+from perfdojo.compiler.walk import const_int
+
+FACTORS = (2, 3, 4, 5, 6, 8, 10, 12, 14, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512)
+"""Menu of block sizes: what register tiles, vectors and caches ask for."""
+
+
+@dataclass(frozen=True, slots=True)
+class TileScope(Transform):
+    """Split a scope into blocks of `factor` iterations.
+
+        tile_scope i f
+        i:N { B({i}) }   ->   i_o:N/f { i_i:f { B({i_o}*f+{i_i}) } }
+
+        tile_scope i f remainder peel
+        i:N { B({i}) }   ->   i_o:N//f { i_i:f { B({i_o}*f+{i_i}) } }
+                              i_t:N%f { B_t({i_t}+N//f*f) }
+
+        tile_scope i f remainder mask
+        i:N { B({i}) }   ->   i_o:ceil(N/f) { i_i:f { B({i_o}*f+{i_i}) if {i_o}*f+{i_i} < N } }
+
+    Where f divides N all three are the first. The mark of i stays on i_o (and on the tail).
+
+    0. i is a scope, and the new names are free.
+    1. 1 <= f <= N.
+    2. f divides N, or a remainder is asked for.
+    3. With a mask: i_o is not marked, as a guard could leave an iteration out.
+    """
+
+    aliases = ("split", "divide_loop", "strip_mine")
+
+    scope: str = arg("scope")
+    factor: int = arg("int", lowest=1)
+    remainder: OneOf["exact", "peel", "mask"] = arg(
+        "word", "remainder", default="exact", choices=("exact", "peel", "mask")
+    )
+    names: tuple[str, ...] = new(3)
+
+    @classmethod
+    def candidates(cls, program: Program, setting: Setting) -> Iterator[TileScope]:
+        for name, place in program.scopes.items():
+            extent = const_int(place.node.extent)
+            for factor in FACTORS:
+                if factor > extent:
+                    break
+                if extent % factor == 0:
+                    yield cls(name, factor)
+                elif factor < extent:
+                    yield cls(name, factor, "peel")
+                    if not place.node.mark:
+                        yield cls(name, factor, "mask")
+
+    def violations(self, program: Program, setting: Setting) -> Iterator[Violation]:
+        yield from no_scope(program, self.scope)
+        yield from no_free_name(program, self.names)
+        extent = extent_of(program, self.scope)
+        if not 1 <= self.factor <= extent:
+            yield Violation(
+                1, f"blocks of {self.factor} do not fit the {extent} iterations of scope {self.scope}"
+            )
+        if extent % self.factor and self.remainder == "exact":
+            reason = f"{self.factor} does not divide the extent {extent} of scope {self.scope}"
+            yield Violation(2, reason, "add 'remainder peel' or 'remainder mask'")
+        if extent % self.factor and self.remainder == "mask" and program.scopes[self.scope].node.mark:
+            yield Violation(3, f"scope {self.scope} is marked @{program.scopes[self.scope].node.mark}")
+
+    def rewrite(self, program: Program) -> Program:
+        extent, f = extent_of(program, self.scope), self.factor
+        taken = taken_names(program)
+        taken.update(self.names)
+        outer, inner = (made(self.names, n, f"{self.scope}_{end}", taken) for n, end in enumerate("oi"))
+        index = iteration(outer, f).plus(iteration(inner))
+        full = extent // f
+        masked = self.remainder == "mask" and extent % f > 0
+
+        def blocks(s: Scope) -> Iterator[Scope]:
+            body = shift(s.body, {s.name: index})
+            if masked:
+                inside = Op("lt", (expression(index), Literal(extent, I64)))
+                body = _guarded(body, inside)
+            block = Scope(inner, Literal(f, I64), body)
+            yield replace(s, name=outer, extent=Literal(full + masked, I64), body=(block,))
+            if self.remainder == "peel" and extent % f:
+                yield self._tail(s, full * f, taken)
+
+        return rebuild(program, self.scope, blocks)
+
+    def _tail(self, s: Scope, start: int, taken: set[str]) -> Scope:
+        tail = made(self.names, 2, f"{s.name}_t", taken)
+        body = copy_named(shift(s.body, {s.name: iteration(tail, 1, start)}), "_t", taken)
+        return replace(s, name=tail, extent=Literal(const_int(s.extent) - start, I64), body=body)
+
+
+def _guarded(body: Body, condition: Op) -> Body:
+    """Return the body with every statement under one more condition; it is asked before the old one."""
+
+    def guarded(n: Node) -> Node:
+        if isinstance(n, Scope):
+            return replace(n, body=tuple(map(guarded, n.body)))
+        guard = condition if n.guard is None else Op("and", (condition, n.guard))
+        return replace(n, guard=guard)
+
+    return tuple(map(guarded, body))
+
+
+TRANSFORM = TileScope
