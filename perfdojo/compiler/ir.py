@@ -148,6 +148,8 @@ class Buffer:
         pad: unused elements behind each dimension; () is none.
         reuse: dimensions that are not materialised: every index along them names the same storage.
         values: half-open range that holds every element of an integer input, the caller's promise.
+        nontemporal: full vectors that are stored pass by the caches.
+        prefetch: elements that loads in innermost loops are fetched ahead of; 0 is not at all.
     """
 
     name: str
@@ -160,6 +162,8 @@ class Buffer:
     reuse: tuple[int, ...] = ()
     values: tuple[Expr, Expr] | None = None
     span: Span | None = field(default=None, compare=False, repr=False)
+    nontemporal: bool = False
+    prefetch: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +185,7 @@ N = TypeVar("N", bound="Scope | Statement")
 
 @dataclass(frozen=True, slots=True)
 class Place(Generic[N]):
-    """Where a scope or a statement stands: the scopes around it, outermost first, and its number among siblings."""
+    """Where a scope or a statement stands: the scopes around it, outermost first, and its number in the body."""
 
     node: N
     around: tuple[Scope, ...]
