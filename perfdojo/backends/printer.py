@@ -63,6 +63,14 @@ class VectorPrinter(Protocol):
         """Return the C statement, without indentation, that writes a value of more than one lane."""
         ...
 
+    def fence(self) -> str:
+        """Return the C statement after which other threads see the streamed stores before it."""
+        ...
+
+    def prefetch(self, address: str) -> str:
+        """Return the C statement that fetches the cache line at `address`, a `const char *`."""
+        ...
+
     def prelude(self) -> tuple[tuple[str, ...], str]:
         """Return what the values and stores printed so far need in front of the function.
 

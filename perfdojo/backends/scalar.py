@@ -10,7 +10,7 @@ from perfdojo.backends.names import Names
 from perfdojo.backends.printer import VectorPrinter
 from perfdojo.compiler.dtypes import BF16, BOOL, F16, F32, F64, I32, I64, DType
 from perfdojo.compiler.emitted import C_TYPES
-from perfdojo.compiler.lowering.lir import Call, Const, Load, Store, Value, Var, VType
+from perfdojo.compiler.lowering.lir import Call, Const, Load, Prefetch, Store, Value, Var, VType
 
 ATOM = 100
 _UNARY = 14
@@ -62,6 +62,19 @@ class ScalarPrinter:
             assert self.vectors is not None, "the target has no vectors"
             return self.vectors.store(store, self)
         return f"{self._element(store.buffer, store.offset)} = {self._stored(store)};"
+
+    def fence(self) -> str:
+        """Return the C statement that makes streamed stores seen by other threads."""
+        assert self.vectors is not None, "only vectors are streamed"
+        return self.vectors.fence()
+
+    def prefetch(self, prefetch: Prefetch) -> str:
+        """Return the C statement that fetches a cache line; its address may lie outside the array."""
+        name = self.names.give("buffer", prefetch.buffer)
+        size = self.element_type(prefetch.buffer).bytes
+        scaled = f"{size} * (uintptr_t)({self.value(prefetch.offset)})"
+        address = f"(const char *)((uintptr_t){name} + {scaled})"
+        return f"__builtin_prefetch({address});" if self.vectors is None else self.vectors.prefetch(address)
 
     def _stored(self, store: Store) -> str:
         dtype = store.value.type.dtype

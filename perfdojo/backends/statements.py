@@ -11,9 +11,11 @@ from perfdojo.compiler.emitted import C_TYPES
 from perfdojo.compiler.lowering.lir import (
     Allocate,
     Comment,
+    Fence,
     For,
     If,
     Let,
+    Prefetch,
     Set,
     Stmt,
     Store,
@@ -45,12 +47,18 @@ def _block(body: tuple[Stmt, ...], printer: ScalarPrinter, threads: int, depth: 
                 yield f"{pad}{printer.names.give('variable', s.var.name)} = {printer.value(s.value)};"
             case Store():
                 yield pad + printer.store(s)
+            case Prefetch():
+                yield pad + printer.prefetch(s)
+            case Fence():
+                yield pad + printer.fence()
             case If():
                 yield f"{pad}if ({printer.value(s.condition)}) {{"
                 yield from _block(s.body, printer, threads, depth + 1)
                 yield pad + "}"
             case For():
-                yield from _loop(s, printer, threads, depth)
+                yield from (
+                    _fenced(s, printer, threads, depth) if s.fenced else _loop(s, printer, threads, depth)
+                )
             case Allocate():
                 if s.space == "stack":
                     name = _buffer(s.buffer, printer)
@@ -61,11 +69,22 @@ def _buffer(name: str, printer: ScalarPrinter) -> str:
     return printer.names.give("buffer", name)
 
 
+def _fenced(s: For, printer: ScalarPrinter, threads: int, depth: int) -> Iterator[str]:
+    """Yield a parallel loop behind which each thread has its fence, and then waits for the others."""
+    pad = "  " * depth
+    yield f"{pad}#pragma omp parallel num_threads({threads})"
+    yield pad + "{"
+    yield pad + "  #pragma omp for nowait"
+    yield from _loop(s, printer, threads, depth + 1)
+    yield f"{pad}  {printer.fence()}"
+    yield pad + "}"
+
+
 def _loop(s: For, printer: ScalarPrinter, threads: int, depth: int) -> Iterator[str]:
     pad = "  " * depth
     name = printer.names.give("variable", s.var.name)
     step = f"{name} += {s.step}" if s.step != 1 else f"++{name}"
-    if s.parallel:
+    if s.parallel and not s.fenced:
         yield f"{pad}#pragma omp parallel for num_threads({threads})"
     first, end = printer.value(s.start), printer.value(s.stop, 11)
     yield f"{pad}for (int64_t {name} = {first}; {name} < {end}; {step}) {{"

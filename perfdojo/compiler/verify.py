@@ -58,6 +58,12 @@ def _declarations(program: Program) -> None:
         if size > MAX_BYTES:
             message = f"buffer '{buffer.name}' takes {size} bytes; the limit is 2^47 = {MAX_BYTES}"
             raise PerfDojoError(message, program.source, buffer.span, "choose smaller sizes")
+        if buffer.nontemporal and buffer.role == "in":
+            message = f"nontemporal is for buffers that are written, '{buffer.name}' is an 'in'"
+            raise PerfDojoError(message, program.source, buffer.span)
+        if buffer.prefetch < 0:
+            message = f"prefetch({buffer.prefetch}) of '{buffer.name}'; it is a number of elements ahead"
+            raise PerfDojoError(message, program.source, buffer.span)
         if buffer.values is None:
             continue
         if buffer.role != "in" or not buffer.dtype.is_integer:

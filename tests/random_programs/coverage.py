@@ -14,7 +14,7 @@ def coverage(program: ir.Program) -> Counter[str]:
     for b in program.buffers:
         rows[f"type {b.dtype}"] += 1
         rows[f"role {b.role}"] += 1
-        for attribute in ("space", "order", "pad", "reuse", "values"):
+        for attribute in ("space", "order", "pad", "reuse", "values", "nontemporal", "prefetch"):
             rows[f"attribute {attribute}"] += bool(getattr(b, attribute))
     for s in scopes(program):
         rows[f"mark {s.mark or 'none'}"] += 1

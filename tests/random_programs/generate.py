@@ -286,7 +286,7 @@ class _Writer:
     # ------------------------------------------------------------ header
 
     def _roles(self, body: tuple[ir.Node, ...]) -> tuple[ir.Buffer, ...]:
-        """Make the last complete buffer, and some others, outputs; give some temporaries a space."""
+        """Make the last complete buffer, and some others, outputs; say of some how they use the memory."""
         whole = [n for n, (b, _) in self.env.buffers.items() if b.role == "tmp"]
         outputs = {whole[-1], *[n for n in whole if self.rng.random() < 0.3]} if whole else set()
         spaces = ("heap", "stack", "tcdm", "shared")
@@ -296,6 +296,9 @@ class _Writer:
                 b = replace(b, role="out")
             elif b.role == "tmp" and self.rng.random() < 0.15:
                 b = replace(b, space=self.rng.choice(spaces))
+            # by count and not by chance, so that a seed keeps its program
+            if len(result) % 3 == 2:
+                b = replace(b, nontemporal=b.role != "in", prefetch=16 * (len(result) % 2))
             result.append(b)
         return tuple(result)
 

@@ -56,6 +56,24 @@ def test_the_seed_notation_is_canonical(text: str) -> None:
     assert render(parse(text)) == text
 
 
+STREAMED = """\
+kernel streamed
+in  x: f32[8] prefetch(64)
+out y: f32[8] nontemporal prefetch(3)
+tmp t: f32[8] reuse(0) nontemporal
+
+8 t[{0}] = x[{0}]
+| y[{0}] = t[{0}]
+"""
+
+
+def test_nontemporal_and_prefetch_are_kept() -> None:
+    program = parse(STREAMED)
+    assert render(program) == STREAMED
+    assert [(b.nontemporal, b.prefetch) for b in program.buffers] == [(False, 64), (True, 3), (True, 0)]
+    assert bind(program).buffers == program.buffers
+
+
 @settings(max_examples=150, deadline=None, derandomize=True)
 @given(st.integers(0, 1 << 32), st.booleans())
 @example(7203666, False)  # a select of integers under a condition with floats
@@ -77,10 +95,8 @@ def test_the_generator_covers_the_language() -> None:
         "gather",
         "quasi-affine index",
     }
-    wanted |= {f"attribute {a}" for a in ("space", "order", "pad", "reuse", "values")} | {
-        "conversion",
-        "rank 0",
-    }
+    wanted |= {f"attribute {a}" for a in ("space", "order", "pad", "reuse", "values")}
+    wanted |= {"attribute nontemporal", "attribute prefetch", "conversion", "rank 0"}
     wanted |= {"mark parallel", "mark vector", "mark unroll", "role inout", "statement outside scopes"}
     assert wanted <= rows.keys()
 

@@ -46,7 +46,11 @@ typedef uint64_t __mmask64;
 
 enum { _CMP_EQ_OQ = 0, _CMP_UNORD_Q = 3, _CMP_NEQ_UQ = 4, _CMP_ORD_Q = 7 };
 enum { _CMP_LT_OQ = 17, _CMP_LE_OQ = 18, _CMP_GE_OQ = 29, _CMP_GT_OQ = 30 };
-enum { _MM_FROUND_TO_NEAREST_INT = 0, _MM_FROUND_NINT = 0 };
+enum { _MM_FROUND_TO_NEAREST_INT = 0, _MM_FROUND_NINT = 0, _MM_HINT_T0 = 3 };
+
+/* Here every store is an ordinary one, and no line is fetched ahead. */
+static inline void _mm_sfence(void) {}
+static inline void _mm_prefetch(const void *p, int hint) { (void)p, (void)hint; }
 """
 
 SUPPORT = """\
@@ -137,7 +141,7 @@ def c_type(text: str) -> str:
         return f"__m{width * lanes}" + ("i" if kind in "iu" else "d" if width == 64 else "")
     if text.startswith("k"):
         return f"__mmask{text[1:]}"
-    return "void" if text == "void" else "void *" if text == "mem" else _SCALARS[text]
+    return "void" if text == "void" else "void *" if text in ("mem", "aligned") else _SCALARS[text]
 
 
 def function(intrinsic: Intrinsic, name: str | None = None) -> str:
@@ -148,7 +152,9 @@ def function(intrinsic: Intrinsic, name: str | None = None) -> str:
         (t for t, _ in reversed(intrinsic.parameters) if store and _VECTOR.fullmatch(t)), intrinsic.result
     )
     for type_, x in intrinsic.parameters:
-        if type_ == "mem":
+        if type_ == "aligned":
+            body.append(f"if ((uintptr_t){x}_ % {_register_bytes(lane)}) __builtin_trap();")
+        if type_ in ("mem", "aligned"):
             head.append(f"{'' if store else 'const '}void *{x}_")
             element = f"pd_m_{_bits_as_unsigned(lane).split('x')[0]}"
             body.append(f"{'' if store else 'const '}{element} *{x} = {x}_;")
@@ -205,6 +211,12 @@ def _whole(intrinsic: Intrinsic, lanes: str, result: str) -> list[str]:
         source == "&a" and _bits_per_lane(intrinsic.parameters[0][0]) == _bits_per_lane(lanes)
     )
     return [f"{result} r;", f"memcpy(&r, {source}, sizeof r);", "return r;"] if keeps else []
+
+
+def _register_bytes(text: str) -> int:
+    match = _VECTOR.fullmatch(text)
+    assert match is not None, text
+    return int(match[2]) * int(match[3]) // 8
 
 
 def _bits_per_lane(text: str) -> str:

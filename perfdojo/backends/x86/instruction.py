@@ -97,6 +97,7 @@ class Intrinsic:
         f32 i64 ...               a scalar
         imm                       a constant of the instruction
         mem                       memory, read or written as lanes of the type of the register
+        aligned                   the same where the width of the register divides the address, else a fault
 
     Attributes:
         result: type of the result, `void` for a store.
@@ -122,7 +123,7 @@ def c_function(head: str, lines: Sequence[str], comment: str = "") -> str:
     text = [f"/* {comment} */"] if comment else []
     text.append(f"static inline {head} {{")
     for line in lines:
-        text += _wrapped(line if line.endswith(("}", "*/")) else f"{line};")
+        text += _wrapped(line if line.endswith(("{", "}", "*/")) else f"{line};")
     return "\n".join([*text, "}"])
 
 

@@ -81,6 +81,7 @@ def _float_moves(p: str, bits: int) -> Iterator[Row]:
         yield f"{p}_maskz_mov_{t}", f"{k} k, {b} a -> {b}", "k >> i & 1 ? a[i] : 0"
         yield f"{p}_loadu_{t}", f"mem p -> {b}", "p[i]"
         yield f"{p}_storeu_{t}", f"mem p, {b} a -> void", "p[i] = a[i]"
+        yield f"{p}_stream_{t}", f"aligned p, {b} a -> void", "p[i] = a[i]"
         yield f"{p}_maskz_loadu_{t}", f"{k} k, mem p -> {b}", "k >> i & 1 ? p[i] : 0"
         yield f"{p}_mask_storeu_{t}", f"mem p, {k} k, {b} a -> void", "if (k >> i & 1) p[i] = a[i]"
         if bits < 512:
@@ -150,3 +151,4 @@ def _integer_moves(p: str, bits: int) -> Iterator[Row]:
     yield f"{p}_setzero_si{bits}", f"-> {whole}", "0"
     yield f"{p}_loadu_si{bits}", f"mem p -> {whole}", "p[i]"
     yield f"{p}_storeu_si{bits}", f"mem p, {whole} a -> void", "p[i] = a[i]"
+    yield f"{p}_stream_si{bits}", f"aligned p, {whole} a -> void", "p[i] = a[i]"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from perfdojo.backends.x86.registers import Register
-from perfdojo.backends.x86.table import NUMBERS, Table
+from perfdojo.backends.x86.reductions import halves
+from perfdojo.backends.x86.registers import SMALLEST_BITS, Register
+from perfdojo.backends.x86.table import INTEGERS, NUMBERS, Table
 from perfdojo.compiler.dtypes import BF16, BOOL, F16, F32, F64, I8, I16, I32, I64, DType
 
 GATHERED = (F32, F64, I32, I64)
@@ -32,6 +33,41 @@ def add_memory(table: Table) -> None:
             "void",
             [s.replace("{1}", value) for s in store_setup],
         )
+    _add_streams(table)
+
+
+def _add_streams(table: Table) -> None:
+    """Add `stream`, a store past the caches, for vectors that fill a register when they lie in memory.
+
+    The instruction wants an address that the width of the register divides. What malloc gives lies 16 bytes
+    off that, so halves are tried before the store is an ordinary one; beside the memory, a branch that always
+    goes the same way costs nothing.
+    """
+    for dtype, n, register in table.shapes((F32, F64, *INTEGERS), pairs=True):
+        if register.partial:
+            continue
+        ordinary = _plain(register)[1]
+        full = ordinary.replace("storeu", "stream")
+        setup = _where_aligned(register.bits, full)
+        if register.bits > SMALLEST_BITS:
+            # the records with fewer lanes are there already
+            low, high = halves(register.c_type, "{1}")
+            half, bytes_ = table.records["stream", dtype.name, n // 2].name, register.bits // 16
+            both = (f"{half}({{0}}, {low})", f"{half}((char *){{0}} + {bytes_}, {high})")
+            setup += _where_aligned(SMALLEST_BITS, *both)
+        table.add("stream", dtype, n, ordinary, "void *,v", "void", setup)
+    for dtype, n, _ in table.shapes((F16, BF16, BOOL)):
+        in_memory = stored(dtype, n)
+        if not in_memory.partial and table.has("store", dtype, n):
+            bits = as_stored(table, dtype, n, "{1}")
+            text = table.use("stream", in_memory.dtype, n, "{0}", bits)
+            table.add("stream", dtype, n, text, "void *,v", "void")
+
+
+def _where_aligned(bits: int, *statements: str) -> list[str]:
+    """Return the lines that do this and return where the address {0} is a multiple of a width."""
+    condition = f"if ((uintptr_t){{0}} % {bits // 8} == 0) {{{{"
+    return [condition, *(f"  {s}" for s in statements), "  return", "}}"]
 
 
 def stored(dtype: DType, n: int) -> Register:

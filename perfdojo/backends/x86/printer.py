@@ -67,8 +67,16 @@ class IntrinsicsPrinter:
         value = scalars.value(_before_rounding(store.value) if type_.dtype == F16 else store.value)
         operands = [scalars.pointer(store.buffer, store.offset), value]
         if store.mask is None:
-            return self._apply("store", type_, *operands) + ";"
+            return self._apply("stream" if store.streamed else "store", type_, *operands) + ";"
         return self._apply("masked_store", type_, *operands, scalars.value(store.mask)) + ";"
+
+    def fence(self) -> str:
+        """Return the statement that orders streamed stores."""
+        return "_mm_sfence();"
+
+    def prefetch(self, address: str) -> str:
+        """Return the statement that fetches the cache line at an address."""
+        return f"_mm_prefetch({address}, _MM_HINT_T0);"
 
     def value(self, value: Value, scalars: Scalars) -> str:
         """Return the C expression of a value."""

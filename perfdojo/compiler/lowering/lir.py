@@ -102,6 +102,7 @@ class For:
     """`for (var = start; var < stop; var += step)`; `parallel` spreads iterations over threads.
 
     Each thread has its own copy of the temporaries in `private`; their `Allocate` says how many there are.
+    With `fenced` each of the threads ends with a `Fence`.
     """
 
     var: Var
@@ -111,6 +112,7 @@ class For:
     body: tuple[Stmt, ...]
     parallel: bool = False
     private: tuple[str, ...] = ()
+    fenced: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,12 +134,16 @@ class Set:
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """Writes the lanes of `value` to neighbouring elements from `offset` on, those inside `mask` only."""
+    """Writes the lanes of `value` to neighbouring elements from `offset` on, those inside `mask` only.
+
+    `streamed`: past the caches where the elements lie on the boundaries that the hardware wants.
+    """
 
     buffer: str
     offset: Value
     value: Value
     mask: Value | None = None
+    streamed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +175,20 @@ class Comment:
     text: str
 
 
-Stmt = For | Let | Set | Store | If | Allocate | Comment
+@dataclass(frozen=True, slots=True)
+class Prefetch:
+    """Fetches the cache line of an element; `offset` may lie outside the buffer, nothing happens then."""
+
+    buffer: str
+    offset: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Fence:
+    """Streamed stores before it are seen by other threads before whatever this one does after it."""
+
+
+Stmt = For | Let | Set | Store | If | Allocate | Comment | Prefetch | Fence
 
 
 @dataclass(frozen=True, slots=True)

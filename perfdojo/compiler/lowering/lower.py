@@ -6,6 +6,7 @@ from perfdojo.compiler.ir import Program
 from perfdojo.compiler.lowering.context import Context, Frame
 from perfdojo.compiler.lowering.dead import alive
 from perfdojo.compiler.lowering.forward import forwarded
+from perfdojo.compiler.lowering.hints import hinted
 from perfdojo.compiler.lowering.hoist import hoisted
 from perfdojo.compiler.lowering.lir import Function
 from perfdojo.compiler.lowering.place import placed
@@ -30,7 +31,7 @@ def lower(program: Program, target: Target, fp: FpLevel, threads: int = 1) -> Fu
     body = hoisted(body, context, facts)
     body = forwarded(body, context, facts)
     body = alive(body, context)
-    body = placed(body, context)
+    body = hinted(placed(body, context), context)
     types = tuple((b.name, b.dtype) for b in context.program.buffers)
     return Function(
         program.name, body, types, tuple(sorted(context.lanes.items())), tuple(dict.fromkeys(context.notes))

@@ -11,10 +11,12 @@ from perfdojo.compiler.lowering.context import Context
 from perfdojo.compiler.lowering.lir import (
     Allocate,
     Comment,
+    Fence,
     For,
     If,
     Let,
     Load,
+    Prefetch,
     Set,
     Stmt,
     Store,
@@ -126,5 +128,5 @@ def _collect(body: tuple[Stmt, ...], parallel: For | None, arena: Arena, uses: d
                 value(s.offset)
                 value(s.value)
                 value(s.mask)
-            case Allocate() | Comment():
+            case Allocate() | Comment() | Prefetch() | Fence():
                 pass

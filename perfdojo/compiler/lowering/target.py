@@ -22,10 +22,12 @@ class Target:
         masked_memory: loads and stores take lane masks cheaply, so tails are masked; else tails are scalar.
         supports: tells whether `op` exists for an element type in `lanes` lanes. `op` is an operation of
             `lir.Call` (comparisons and select: asked with the type of their numbers; and, or, not of masks:
-            with bool), "load", "store", "masked_load", "masked_store", "gather", "masked_gather" (asked with
-            the type in memory), or "cast:<from>" (asked with the type of the result; <from> is bool for a
-            mask). Lowering leaves a scope scalar when something in it is not supported.
+            with bool), "load", "store", "stream" (a store past the caches), "masked_load", "masked_store",
+            "gather", "masked_gather" (asked with the type in memory), or "cast:<from>" (asked with the type
+            of the result; <from> is bool for a mask). Lowering leaves a scope scalar when something in it is
+            not supported.
         features: CPU flags that the emitted code needs, as /proc/cpuinfo names them.
+        marks: ways to run a scope that it has hardware and code for; moves give no others.
     """
 
     name: str
@@ -35,6 +37,7 @@ class Target:
     masked_memory: bool
     supports: Callable[[str, DType, int], bool]
     features: tuple[str, ...] = ()
+    marks: frozenset[str] = frozenset(("parallel", "unroll"))
 
 
 def at_least(level: FpLevel, needed: FpLevel) -> bool:

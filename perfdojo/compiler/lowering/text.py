@@ -9,11 +9,13 @@ from perfdojo.compiler.lowering.lir import (
     Call,
     Comment,
     Const,
+    Fence,
     For,
     Function,
     If,
     Let,
     Load,
+    Prefetch,
     Set,
     Stmt,
     Store,
@@ -47,14 +49,19 @@ def _body(body: tuple[Stmt, ...], depth: int) -> Iterator[str]:
                 yield f"{pad}{s.var.name} = {value(s.value)}"
             case Store():
                 mask = "" if s.mask is None else f" if {value(s.mask)}"
-                yield f"{pad}{s.buffer}[{value(s.offset)}] = {value(s.value)}{mask}"
+                word = "stream " if s.streamed else ""
+                yield f"{pad}{word}{s.buffer}[{value(s.offset)}] = {value(s.value)}{mask}"
+            case Prefetch():
+                yield f"{pad}prefetch {s.buffer}[{value(s.offset)}]"
+            case Fence():
+                yield f"{pad}fence"
             case If():
                 yield f"{pad}if {value(s.condition)}"
                 yield from _body(s.body, depth + 1)
             case For():
                 own = f" private({', '.join(s.private)})" if s.private else ""
                 step = "" if s.step == 1 else f" step {s.step}"
-                word = "parallel for" if s.parallel else "for"
+                word = ("fenced " if s.fenced else "") + ("parallel for" if s.parallel else "for")
                 yield f"{pad}{word} {s.var.name} = {value(s.start)} to {value(s.stop)}{step}{own}"
                 yield from _body(s.body, depth + 1)
             case Allocate():

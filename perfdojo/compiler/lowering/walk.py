@@ -14,6 +14,7 @@ from perfdojo.compiler.lowering.lir import (
     If,
     Let,
     Load,
+    Prefetch,
     Set,
     Stmt,
     Store,
@@ -77,6 +78,8 @@ def values(s: Stmt) -> tuple[Value, ...]:
         return (s.value,)
     if isinstance(s, If):
         return (s.condition,)
+    if isinstance(s, Prefetch):
+        return (s.offset,)
     return (s.start, s.stop) if isinstance(s, For) else ()
 
 
@@ -89,7 +92,9 @@ def with_values(s: Stmt, change: Callable[[Value], Value]) -> Stmt:
     if isinstance(s, ASSIGNMENTS):
         return replace(s, value=new[0])
     if isinstance(s, Store):
-        return Store(s.buffer, new[0], new[1], new[2] if len(new) > 2 else None)
+        return Store(s.buffer, new[0], new[1], new[2] if len(new) > 2 else None, s.streamed)
+    if isinstance(s, Prefetch):
+        return replace(s, offset=new[0])
     if isinstance(s, If):
         return If(new[0], s.body)
     assert isinstance(s, For)

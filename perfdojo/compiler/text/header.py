@@ -17,7 +17,7 @@ _WORDS = frozenset(
 RESERVED = _WORDS | CALLS | DTYPES.keys()
 _NOT_IN_C = frozenset(("sigmoid", "rsqrt"))
 """Functions that C's library lacks: a kernel, which becomes a C function, may have their names."""
-_ATTRIBUTES = ("order", "pad", "reuse", "space", "values")
+_ATTRIBUTES = ("nontemporal", "order", "pad", "prefetch", "reuse", "space", "values")
 
 
 def reserved(name: raw.RawName, source: ir.Source, what: str) -> None:
@@ -75,6 +75,8 @@ def buffer(b: raw.RawBuffer, names: Names, before: Mapping[str, ir.Buffer]) -> i
         _reuse(given.get("reuse"), b, names),
         _values(given.get("values"), b, names),
         b.span,
+        _nontemporal(given.get("nontemporal"), b, names),
+        _prefetch(given.get("prefetch"), names),
     )
     return built
 
@@ -142,3 +144,23 @@ def _values(a: raw.RawAttribute | None, b: raw.RawBuffer, names: Names) -> tuple
             "values takes the first value and the one behind the last", a.name.span, "values(0, V)"
         )
     return build(a.args[0], I64, names), build(a.args[1], I64, names)
+
+
+def _nontemporal(a: raw.RawAttribute | None, b: raw.RawBuffer, names: Names) -> bool:
+    if a is None:
+        return False
+    if a.args:
+        raise names.error("nontemporal takes no arguments", a.args[0].span)
+    if b.role == "in":
+        raise names.error("nontemporal is for buffers that are written", a.name.span, "an 'in' is only read")
+    return True
+
+
+def _prefetch(a: raw.RawAttribute | None, names: Names) -> int:
+    if a is None:
+        return 0
+    distance = _integers(a, names)
+    if len(distance) != 1 or distance[0] == 0:
+        hint = "for instance prefetch(512)"
+        raise names.error("prefetch takes a number of elements, 1 or more", a.name.span, hint)
+    return distance[0]

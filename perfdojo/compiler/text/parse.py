@@ -201,7 +201,7 @@ class _Build(Transformer[Any, Any]):
         )
 
     def attribute(self, c: list[Any]) -> raw.RawAttribute:
-        return raw.RawAttribute(_name(c[0]), c[1] or ())
+        return raw.RawAttribute(_name(c[0]), (c[1] if len(c) > 1 else None) or ())
 
     def body(self, c: list[Any]) -> tuple[raw.RawLine, ...]:
         return tuple(c)

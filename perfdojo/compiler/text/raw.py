@@ -50,7 +50,7 @@ class RawSize:
 
 @dataclass(slots=True)
 class RawAttribute:
-    """An attribute of a buffer, `order(1, 0)`."""
+    """An attribute of a buffer, `order(1, 0)` or `nontemporal`."""
 
     name: RawName
     args: tuple[Raw, ...]

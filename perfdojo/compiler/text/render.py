@@ -32,6 +32,10 @@ def _buffer(b: ir.Buffer) -> str:
             parts.append(f"{word}({', '.join(map(str, numbers))})")
     if b.values:
         parts.append(f"values({expression(b.values[0])}, {expression(b.values[1])})")
+    if b.nontemporal:
+        parts.append("nontemporal")
+    if b.prefetch:
+        parts.append(f"prefetch({b.prefetch})")
     return " ".join(parts)
 
 

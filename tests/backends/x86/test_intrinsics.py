@@ -66,8 +66,9 @@ def one_round(intrinsic: Intrinsic, immediate: str) -> str:
         if type_ == "imm":
             real.append(immediate)
             meant.append(immediate)
-        elif type_ == "mem" and store:
-            lines.append("unsigned char one[64], two[64]; memcpy(one, floats, 64); memcpy(two, floats, 64);")
+        elif type_ in ("mem", "aligned") and store:
+            lines.append("_Alignas(64) unsigned char one[64], two[64];")
+            lines.append("memcpy(one, floats, 64); memcpy(two, floats, 64);")
             real.append("(void *)one")
             meant.append("two")
         elif type_ == "mem":
