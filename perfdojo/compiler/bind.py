@@ -80,10 +80,7 @@ class _Binder:
                     f"size {e.name} = {value} does not fit {e.dtype}", self.program.source, e.span
                 )
             return ir.Literal(float(value) if e.dtype.is_float else value, e.dtype, e.span)
-        if isinstance(e, ir.Op) and e.op in _FOLDED and all(_is_i64(a) for a in e.args):
-            folded = _value(e)
-            return e if folded is None else ir.Literal(folded, I64, e.span)
-        return e
+        return folded(e) if isinstance(e, ir.Op) else e
 
     def node(self, node: ir.Node) -> ir.Node:
         if isinstance(node, ir.Statement):
@@ -113,6 +110,25 @@ class _Binder:
                 f"here {where}: choose larger sizes" if named else "",
             )
         return folded
+
+
+def folded(e: ir.Op) -> ir.Expr:
+    """Return the Literal that an operation on i64 Literals is, as it stands in every bound program.
+
+    The operation itself comes back where it wraps or divides by 0, and where it is none of those.
+    """
+    if e.op not in _FOLDED or not all(_is_i64(a) for a in e.args):
+        return e
+    value = _value(e)
+    return e if value is None else ir.Literal(value, I64, e.span)
+
+
+def fold(e: ir.Expr) -> ir.Expr:
+    """Return an operation on i64 literals as its value, anything else as it is; operands are folded."""
+    if isinstance(e, ir.Op) and e.op in _FOLDED and all(_is_i64(a) for a in e.args):
+        folded = _value(e)
+        return e if folded is None else ir.Literal(folded, I64, e.span)
+    return e
 
 
 _FOLDED = frozenset({"add", "sub", "mul", "floordiv", "mod", "neg", "abs", "min", "max"})

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from perfdojo.compiler.bind import folded
 from perfdojo.compiler.dtypes import I64
 from perfdojo.compiler.ir import Cast, Expr, Iter, Literal, Load, Op
 
@@ -121,13 +122,26 @@ def _shifted(expr: Expr, values: Mapping[str, Linear]) -> _Shifted:
         if form is not None:
             return expr, form, any(changed for _, _, changed in parts)
         args = tuple([_spelled(p) for p in parts])
-        return (expr if _same(args, expr.args) else Op(expr.op, args, expr.span)), None, False
+        return (expr, None, False) if _same(args, expr.args) else _rebuilt(Op(expr.op, args, expr.span))
     if isinstance(expr, Load):
         indices = tuple([_spelled(_shifted(a, values)) for a in expr.indices])
         return (expr if _same(indices, expr.indices) else Load(expr.buffer, indices, expr.span)), None, False
     if isinstance(expr, Cast):
         return replace(expr, arg=_spelled(_shifted(expr.arg, values))), None, False
     return expr, None, False
+
+
+def _rebuilt(op: Op) -> _Shifted:
+    """An operation with new operands, folded where these became constants: a bound program has no other."""
+    if op.op in ("floordiv", "mod") and op.args[1] == _ZERO:
+        return _ZERO, Linear(), True  # by 0 both are 0; written out it would be refused as a mistake
+    made = folded(op)
+    if isinstance(made, Literal):
+        return made, Linear((), int(made.value)), True
+    return made, None, False
+
+
+_ZERO = Literal(0, I64)
 
 
 def _same(a: tuple[Expr, ...], b: tuple[Expr, ...]) -> bool:

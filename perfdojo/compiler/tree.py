@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
-from perfdojo.compiler.ir import Expr, Iter, Load, Node, Program, Scope, Statement
+from perfdojo.compiler.ir import Expr, Iter, Load, Node, Op, Program, Scope, Statement
 from perfdojo.compiler.linear import Linear, iteration, shifted
 from perfdojo.compiler.walk import const_int, map_statement
 
@@ -115,6 +115,18 @@ def shift(body: Body, values: Mapping[str, Linear]) -> Body:
         guard = None if n.guard is None else shifted(n.guard, values)
         out.append(Statement(n.name, target, n.op, shifted(n.value, values), guard, n.span))
     return tuple(out)
+
+
+def guarded(body: Body, condition: Expr) -> Body:
+    """Return the body with every statement under one more condition; it is asked before the old one."""
+
+    def node(n: Node) -> Node:
+        if isinstance(n, Scope):
+            return with_body(n, tuple(map(node, n.body)))
+        guard = condition if n.guard is None else Op("and", (condition, n.guard))
+        return replace(n, guard=guard)
+
+    return tuple(map(node, body))
 
 
 def rename(program: Program, scope: str, name: str) -> Program:

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 import pytest
 
 from perfdojo.compiler.analysis.dependence import is_parallel, is_vectorizable
+from perfdojo.compiler.analysis.touches import repeatable
 from perfdojo.compiler.bind import bind
 from perfdojo.compiler.ir import Program, Scope
-from perfdojo.compiler.plan.legal import can_fission, can_join, can_vectorize, independent, repeatable
+from perfdojo.compiler.plan.legal import can_fission, can_join, can_vectorize, independent
 from perfdojo.compiler.starts import explicit_starts
 from perfdojo.compiler.text.parse import parse
 from perfdojo.compiler.tree import find

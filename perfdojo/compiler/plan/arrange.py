@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from perfdojo.compiler.analysis.touches import statements_in, touches
 from perfdojo.compiler.ir import Program, Scope, Statement
 from perfdojo.compiler.linear import Linear, linear
 from perfdojo.compiler.lowering.target import Target
 from perfdojo.compiler.plan.contraction import Contraction, find_contraction
-from perfdojo.compiler.plan.legal import independent, statements_in, touches
+from perfdojo.compiler.plan.legal import independent
 from perfdojo.compiler.plan.recipes import isolate, join_next, order_chain
 from perfdojo.compiler.tree import find, siblings
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from perfdojo.compiler.analysis.touches import reads
 from perfdojo.compiler.ir import Load, Program, Scope, Statement
 from perfdojo.compiler.linear import linear
 from perfdojo.compiler.lowering.target import Target
-from perfdojo.compiler.plan.legal import conditional, independent, reads
+from perfdojo.compiler.plan.legal import conditional, independent
 from perfdojo.compiler.plan.strides import stride
 from perfdojo.compiler.walk import const_int, dtype_of, iterators, statements, subexpressions
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from math import prod
 
+from perfdojo.compiler.analysis.touches import repeatable
 from perfdojo.compiler.ir import Program, Scope
 from perfdojo.compiler.lowering.target import Target
 from perfdojo.compiler.plan.arrange import arrange
 from perfdojo.compiler.plan.contraction import Contraction
-from perfdojo.compiler.plan.legal import repeatable
 from perfdojo.compiler.plan.packing import pack_streamed
 from perfdojo.compiler.plan.recipes import blocks, extent
 from perfdojo.compiler.plan.rewrites.interchange import interchange

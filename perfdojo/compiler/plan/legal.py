@@ -9,38 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from perfdojo.compiler.analysis.touches import Touch, reads, statements_in, touches, written
 from perfdojo.compiler.ir import Expr, Iter, Load, Op, Program, Scope, Statement
 from perfdojo.compiler.linear import Linear, linear
 from perfdojo.compiler.lowering.target import FpLevel, at_least
-from perfdojo.compiler.tree import Body, extents, nodes
+from perfdojo.compiler.tree import Body, extents
 from perfdojo.compiler.walk import const_int, loads, subexpressions, substitute
-
-Touch = tuple[Load, bool]
-"""An access, and whether it writes."""
-
-
-def statements_in(body: Body) -> list[Statement]:
-    """Return the statements of `body` in textual order."""
-    return [n for n in nodes(body) if isinstance(n, Statement)]
-
-
-def touches(body: Body) -> list[Touch]:
-    """Return every access in `body`; the target of a reduction counts as a write, which includes a read."""
-    out: list[Touch] = []
-    for s in statements_in(body):
-        out += [(load, False) for load in reads(s)]
-        out.append((s.target, True))
-    return out
-
-
-def reads(statement: Statement) -> list[Load]:
-    """Return the loads of value, guard and indices; not the target of a reduction."""
-    exprs = (
-        statement.value,
-        *statement.target.indices,
-        *(() if statement.guard is None else (statement.guard,)),
-    )
-    return [load for e in exprs for load in loads(e)]
 
 
 def conditional(statement: Statement) -> set[Load]:
@@ -53,11 +27,6 @@ def conditional(statement: Statement) -> set[Load]:
         if isinstance(e, Op) and e.op in ("select", "and", "or")
     ]
     return {load for args in under for a in args for load in loads(a)}
-
-
-def written(body: Body) -> set[str]:
-    """Return the buffers that `body` writes."""
-    return {s.target.buffer for s in statements_in(body)}
 
 
 def separates(program: Program, scope: str, found: Iterable[Load], inner: Mapping[str, int]) -> bool:
@@ -186,29 +155,6 @@ def _same_iteration(
         if load.buffer == buffer
     ]
     return separates(program, first.name, [load for load, _ in one if load.buffer == buffer] + renamed, inner)
-
-
-def repeatable(scope: Scope) -> bool:
-    """Tell whether an iteration of `scope` may run twice: it writes each element anew before it uses it.
-
-    Every buffer written is first touched by an unguarded `=` in the body that the perfectly nested scopes
-    share, and all accesses to it in there have the indices of that write.
-    """
-    body = scope.body
-    while len(body) == 1 and isinstance(body[0], Scope):
-        body = body[0].body
-    anew: dict[str, tuple[Expr, ...]] = {}
-    changed = written(body)
-    for node in body:
-        for load, _ in touches((node,)):
-            if load.buffer in changed and load.buffer not in anew:
-                first = isinstance(node, Statement) and node.op == "=" and node.guard is None
-                if not first or load is not node.target:  # type: ignore[union-attr]
-                    return False
-                anew[load.buffer] = load.indices
-            if load.buffer in changed and load.indices != anew[load.buffer]:
-                return False
-    return True
 
 
 def reductions_over(scope: Scope) -> list[Statement]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from math import prod
 
+from perfdojo.compiler.analysis.touches import reads, statements_in, written
 from perfdojo.compiler.ir import Load, Program, Scope, Statement
 from perfdojo.compiler.plan.contraction import Contraction
-from perfdojo.compiler.plan.legal import conditional, reads, statements_in, written
+from perfdojo.compiler.plan.legal import conditional
 from perfdojo.compiler.plan.rewrites.interchange import interchange
 from perfdojo.compiler.plan.rewrites.stage_packed import stage_packed
 from perfdojo.compiler.plan.rewrites.tile import tile

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from math import prod
 
+from perfdojo.compiler.analysis.touches import written
 from perfdojo.compiler.ir import Load, Op, Program, Scope, Statement
 from perfdojo.compiler.linear import linear
-from perfdojo.compiler.plan.legal import written
 from perfdojo.compiler.plan.rewrites.stage_padded import padded_box, stage_padded
 from perfdojo.compiler.tree import extents
 from perfdojo.compiler.walk import const_int, iterators, statements, subexpressions

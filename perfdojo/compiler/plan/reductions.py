@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from perfdojo.compiler.analysis.touches import reads
 from perfdojo.compiler.ir import Program, Scope, Statement
 from perfdojo.compiler.linear import linear
 from perfdojo.compiler.lowering.target import FpLevel, Target
 from perfdojo.compiler.plan.contraction import widest_lanes
-from perfdojo.compiler.plan.legal import can_vectorize, independent, reads
+from perfdojo.compiler.plan.legal import can_vectorize, independent
 from perfdojo.compiler.plan.recipes import blocks, extent, isolate, order_chain
 from perfdojo.compiler.plan.rewrites.interchange import interchange
 from perfdojo.compiler.plan.rewrites.mark import mark

@@ -6,8 +6,9 @@ of both sides is touched once, whatever the strides; lines a power of two apart 
 
 from __future__ import annotations
 
+from perfdojo.compiler.analysis.touches import reads, written
 from perfdojo.compiler.ir import Load, Program, Scope, Statement
-from perfdojo.compiler.plan.legal import conditional, independent, reads, written
+from perfdojo.compiler.plan.legal import conditional, independent
 from perfdojo.compiler.plan.recipes import extent, order_chain
 from perfdojo.compiler.plan.rewrites.fission import fission
 from perfdojo.compiler.plan.rewrites.interchange import interchange

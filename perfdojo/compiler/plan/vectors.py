@@ -4,18 +4,11 @@ from __future__ import annotations
 
 from math import prod
 
+from perfdojo.compiler.analysis.touches import repeatable, statements_in, touches
 from perfdojo.compiler.ir import Load, Op, Program, Scope
 from perfdojo.compiler.lowering.target import FpLevel, Target
 from perfdojo.compiler.plan.contraction import widest_lanes
-from perfdojo.compiler.plan.legal import (
-    can_fission,
-    can_vectorize,
-    is_local,
-    reductions_over,
-    repeatable,
-    statements_in,
-    touches,
-)
+from perfdojo.compiler.plan.legal import can_fission, can_vectorize, is_local, reductions_over
 from perfdojo.compiler.plan.recipes import blocks
 from perfdojo.compiler.plan.rewrites.fission import fission
 from perfdojo.compiler.plan.rewrites.mark import mark

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal as OneOf
 
 from perfdojo.compiler.dtypes import I64
-from perfdojo.compiler.ir import Literal, Node, Op, Program, Scope
+from perfdojo.compiler.ir import Literal, Op, Program, Scope
 from perfdojo.compiler.linear import expression, iteration
 from perfdojo.compiler.transforms.base import (
     Setting,
@@ -19,7 +19,7 @@ from perfdojo.compiler.transforms.base import (
     no_scope,
 )
 from perfdojo.compiler.transforms.spelling import arg, new
-from perfdojo.compiler.tree import Body, copy_named, rebuild, shift, taken_names
+from perfdojo.compiler.tree import copy_named, guarded, rebuild, shift, taken_names
 from perfdojo.compiler.walk import const_int
 
 FACTORS = (2, 3, 4, 5, 6, 8, 10, 12, 14, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512)
@@ -98,7 +98,7 @@ class TileScope(Transform):
             body = shift(s.body, {s.name: index})
             if masked:
                 inside = Op("lt", (expression(index), Literal(extent, I64)))
-                body = _guarded(body, inside)
+                body = guarded(body, inside)
             block = Scope(inner, Literal(f, I64), body)
             yield replace(s, name=outer, extent=Literal(full + masked, I64), body=(block,))
             if self.remainder == "peel" and extent % f:
@@ -110,18 +110,6 @@ class TileScope(Transform):
         tail = made(self.names, 2, f"{s.name}_t", taken)
         body = copy_named(shift(s.body, {s.name: iteration(tail, 1, start)}), "_t", taken)
         return replace(s, name=tail, extent=Literal(const_int(s.extent) - start, I64), body=body)
-
-
-def _guarded(body: Body, condition: Op) -> Body:
-    """Return the body with every statement under one more condition; it is asked before the old one."""
-
-    def guarded(n: Node) -> Node:
-        if isinstance(n, Scope):
-            return replace(n, body=tuple(map(guarded, n.body)))
-        guard = condition if n.guard is None else Op("and", (condition, n.guard))
-        return replace(n, guard=guard)
-
-    return tuple(map(guarded, body))
 
 
 TRANSFORM = TileScope
