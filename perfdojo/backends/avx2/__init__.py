@@ -32,6 +32,7 @@ TARGET = Target(
     masked_memory=False,
     supports=_supports,
     features=("avx2", "fma", "f16c"),
+    marks=frozenset(("parallel", "unroll", "vector")),
 )
 
 

@@ -32,6 +32,7 @@ TARGET = Target(
     masked_memory=True,
     supports=_supports,
     features=("avx512f", "avx512vl", "avx512bw", "avx512dq", "fma", "f16c"),
+    marks=frozenset(("parallel", "unroll", "vector")),
 )
 
 

@@ -62,12 +62,13 @@ class Frame:
 
 @dataclass(slots=True)
 class Context:
-    """One call of `lower`."""
+    """One call of `lower`. Where it is only a `trial`, two vectors of a scope stand for all of them."""
 
     program: Program
     target: Target
     fp: FpLevel
     threads: int
+    trial: bool = False
     arena: Arena = field(default_factory=Arena)
     notes: list[str] = field(default_factory=list)
     lanes: dict[str, int] = field(default_factory=dict)

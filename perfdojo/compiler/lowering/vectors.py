@@ -63,7 +63,10 @@ class VectorScope:
             looped = full // width * width
             out.append(self._loop(lanes, width, looped * lanes))
         masked = rest > 0 and self.expressions.target.masked_memory
-        parts = [Part(Linear(k * lanes), None, k) for k in range(looped, full)]
+        whole = range(looped, full)
+        if self.expressions.context.trial and len(whole) > 2:
+            whole = range(looped, full, len(whole) - 1)
+        parts = [Part(Linear(k * lanes), None, k) for k in whole]
         if masked:
             parts.append(Part(Linear(full * lanes), self._first(rest, lanes), full))
         out += self._parts(lanes, parts)

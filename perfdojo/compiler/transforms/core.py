@@ -1,0 +1,57 @@
+"""Core: the iterations of a scope are spread over the cores of a Snitch cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from perfdojo.compiler.ir import CONCURRENT_MARKS, Program
+from perfdojo.compiler.transforms._marks import SEQUENTIAL, inside, not_offered, why_dependent, with_mark
+from perfdojo.compiler.transforms.base import Setting, Transform, Violation, extent_of, legal, no_scope
+from perfdojo.compiler.transforms.spelling import arg
+
+
+@dataclass(frozen=True, slots=True)
+class Core(Transform):
+    """Spread the iterations of an outermost scope over the cores of a cluster.
+
+        core i
+        i:N { B }   ->   i:N@core { B }
+
+    0. i is a scope.
+    1. The target has cores.
+    2. i has no mark.
+    3. No scope is around i, and none in it runs concurrently.
+    4. (D) No iteration depends on another one.
+    """
+
+    scope: str = arg("scope")
+
+    @classmethod
+    def candidates(cls, program: Program, setting: Setting) -> Iterator[Transform]:
+        if not_offered(setting, "core"):
+            return
+        names = (n for n, p in program.scopes.items() if not p.around and extent_of(program, n) > 1)
+        yield from legal(map(cls, names), program, setting)
+
+    def violations(self, program: Program, setting: Setting) -> Iterator[Violation]:
+        yield from no_scope(program, self.scope)
+        if reason := not_offered(setting, "core"):
+            yield Violation(1, reason)
+        name, place = self.scope, program.scopes[self.scope]
+        if place.node.mark:
+            yield Violation(2, f"scope {name} is marked @{place.node.mark}", SEQUENTIAL.format(name))
+        if place.around:
+            yield Violation(
+                3, f"scope {name} is inside of {place.around[-1].name}", "mark the outermost scope"
+            )
+        if inner := inside(program, name, CONCURRENT_MARKS):
+            yield Violation(3, f"scope {name} is around {inner.name}, which is @{inner.mark}")
+        if reason := why_dependent(program, name):
+            yield Violation(4, f"scope {name} cannot run on several cores: {reason}")
+
+    def rewrite(self, program: Program) -> Program:
+        return with_mark(program, self.scope, "core")
+
+
+TRANSFORM = Core

@@ -1,0 +1,139 @@
+"""Moves that mark scopes: what they allow the verifier accepts and lowering follows, on random programs."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from perfdojo.compiler.bind import bind
+from perfdojo.compiler.ir import Program
+from perfdojo.compiler.lowering.lower import lower
+from perfdojo.compiler.schedule import parse_move, prepare
+from perfdojo.compiler.transforms import get_transform
+from perfdojo.compiler.transforms.vectorize import Vectorize
+from tests.random_programs.generate import generate
+from tests.transforms.states import check_state, reason, setting, state
+
+SEEDS = range(60)
+
+
+def drawn(seed: int) -> Program:
+    return prepare(bind(generate(seed)))
+
+
+@pytest.mark.parametrize("target", ["avx2", "avx512"])
+def test_lowering_puts_in_lanes_what_vectorize_allows_and_nothing_that_it_calls_scalar(target: str) -> None:
+    at = setting(target)
+    allowed = refused = 0
+    for seed in SEEDS:
+        program = drawn(seed)
+        for name in program.scopes:
+            move = Vectorize(name)
+            found = move.why_not(program, at)
+            if found is not None and found.condition < 6:
+                continue
+            made = move.rewrite(program)
+            assert (name in dict(lower(made, at.target, at.fp).lanes)) == (found is None), (seed, name, found)
+            allowed += found is None
+            refused += found is not None
+            if found is None:
+                check_state(made)
+    assert allowed > 20
+    assert refused > 20
+
+
+@pytest.mark.parametrize(
+    ("name", "target"),
+    [
+        ("vectorize", "avx2"),
+        ("parallelize", "c"),
+        ("grid", "gpu"),
+        ("block", "gpu"),
+        ("core", "snitch"),
+        ("stream", "snitch"),
+        ("frep", "snitch"),
+    ],
+)
+def test_marked_programs_are_proved_and_read_back(name: str, target: str) -> None:
+    at, cls, count = setting(target), get_transform(name), 0
+    for seed in SEEDS:
+        program = drawn(seed)
+        rng = random.Random(seed)
+        first = list(get_transform("grid").candidates(program, at)) if name == "block" else []
+        if first:
+            program = rng.choice(first).rewrite(program)
+        for move in list(cls.candidates(program, at))[:4]:
+            check_state(move.apply(program, at))
+            count += 1
+    assert count > 10
+
+
+def test_sums_of_floats_keep_their_order_at_strict() -> None:
+    program = state(
+        "kernel k\nin x: f32[64]\nout s: f32[]\nin i: i32[64]\nout t: i32[]\n"
+        "64 s[] += x[{0}]\n64 t[] += i[{0}]\n"
+    )
+    strict = setting("avx2", "strict")
+    assert reason(program, "vectorize i0_2", strict) == ""
+    assert reason(program, "vectorize i0", strict) == (
+        "5: s sums floats over the lanes of i0, which strict keeps in order"
+    )
+    assert reason(program, "vectorize i0") == ""
+    assert [str(m) for m in Vectorize.candidates(program, strict)] == ["vectorize i0_2"]
+
+
+CARRIED = (
+    "kernel k\nin x: f32[9]\nout y: f32[9]\n9 y[{0}] = x[{0}] if {0} < 1\n| y[{0}] = y[{0}-1] if {0} > 0\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("move", "target", "expected"),
+    [
+        ("vectorize i0", "c", "1: target c has no @vector"),
+        (
+            "vectorize i0",
+            "avx2",
+            "4: scope i0 cannot run in lanes: iteration 0 writes y[0] and iteration 1 reads it",
+        ),
+        ("parallelize i0", "gpu", "1: target gpu has no @parallel"),
+        ("grid i0 x", "avx2", "1: target avx2 has no @grid_x"),
+        ("block i0 z", "avx2", "1: target avx2 has no @block_z"),
+        ("core i0", "avx2", "1: target avx2 has no @core"),
+        ("stream i0", "avx2", "1: target avx2 has no @stream"),
+        ("frep i0", "avx2", "1: target avx2 has no @frep"),
+        ("nontemporal y", "c", "1: y_2 reads y, which would come back from memory"),
+    ],
+)
+def test_conditions_that_the_goldens_do_not_show(move: str, target: str, expected: str) -> None:
+    assert reason(state(CARRIED), move, setting(target)) == expected
+
+
+def test_what_cannot_follow_is_refused_with_its_reason() -> None:
+    text = "kernel k\nin x: f32[9,9]\nout y: f32[9,9]\n9 9 y[{0},{1}] = x[{0},{1}]\n"
+    assert reason(state(text), "nontemporal y", setting("c")) == (
+        "3: target c has no store past the caches for f32"
+    )
+    assert reason(state(text.replace("9]\n9", "9] nontemporal\n9")), "nontemporal y") == (
+        "2: y is nontemporal already"
+    )
+    wide = "kernel k\nin x: f64[8]\nout y: f64[8]\n8 y[{0}] = " + " + ".join(["x[{0}]"] * 34) + "\n"
+    assert reason(state(wide), "frep i0", setting("snitch")) == ("5: the body takes 33 instructions, over 32")
+    whole = "kernel k\nout y: i32[8]\n8 y[{0}] = 1\n"
+    assert reason(state(whole), "frep i0", setting("snitch")) == "4: y writes i32"
+    one = "kernel k\nout y: f64[]\nin x: f64[]\n8 8 y[] += x[]\n"
+    assert reason(state(one), "stream i0", setting("snitch")) == (
+        "4: nothing in scope i0 moves with an innermost scope"
+    )
+    nest = "kernel k\nout y: f32[70000]\n70000 y[{0}] = 1\n"
+    assert reason(state(nest), "grid i0 z", setting("gpu")) == "5: 70000 blocks are over the 65535 of @grid_z"
+
+
+def test_a_stream_does_not_read_what_a_later_pass_has_written() -> None:
+    head = "kernel k\nin a: f64[4,4]\nin b: f64[4,4]\nout c: f64[4,4]\n"
+    text = head + "4 4 4 c[{0},{2}] += a[{0},{1}] * b[{1},{2}]\n"
+    program = state(text)
+    assert "c is touched at several places" in reason(program, "stream i1", setting("snitch"))
+    assert reason(program, "stream i2", setting("snitch")) == ""
+    assert parse_move("stream i2") in list(get_transform("stream").candidates(program, setting("snitch")))
