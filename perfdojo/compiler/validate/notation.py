@@ -1,0 +1,97 @@
+"""Terms in the notation of the language, cut to what fits a message."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from perfdojo.compiler.ops import OPS
+from perfdojo.compiler.validate.draws import REDUCING
+from perfdojo.compiler.validate.terms import UNWRITTEN, Terms, element_name
+
+CUT = "…"
+SHOWN = 3
+"""Operands of a long sum that are shown."""
+
+GROUPS = {"sum": "add", "prod": "mul", "max*": "max", "min*": "min", "and*": "and", "or*": "or"}
+"""Operations of any number of operands, and those of two that they are made of."""
+
+_ATOM = 100
+
+
+def show(terms: Terms, term: int, depth: int, given: Mapping[int, str] | None = None) -> str:
+    """Return the text of a term, operations nested deeper than `depth` cut.
+
+    Args:
+        given: texts of some terms, to be used in their place.
+    """
+    return _show(terms, term, depth, given or {})[0]
+
+
+def join(
+    terms: Terms, group: str, operands: list[int], hidden: int, depth: int, given: Mapping[int, str]
+) -> str:
+    """Return the text of a sum, product, ... of the operands and `hidden` others."""
+    return _join(terms, group.partition(".")[0], operands, hidden, depth, given)[0]
+
+
+def _show(terms: Terms, term: int, depth: int, given: Mapping[int, str]) -> tuple[str, int]:
+    """Text and precedence of its outermost operation."""
+    if term in given:
+        return given[term], _ATOM
+    if term == UNWRITTEN:
+        return "nothing", _ATOM
+    if term < terms.symbols:
+        return element_name(*terms.element(term)), _ATOM
+    if term in terms.floats:
+        text = repr(terms.floats[term])
+        return text, OPS["neg"].precedence if text.startswith("-") else _ATOM
+    op, *args = terms.nodes[term]
+    name, _, kind = op.partition(".")
+    if not args:
+        text = kind.partition(" ")[2]
+        if kind.startswith("bool"):
+            return ("true" if text == "1" else "false"), _ATOM
+        return text, OPS["neg"].precedence if text.startswith("-") else _ATOM
+    if depth == 0:
+        return CUT, _ATOM
+    name = REDUCING.get(name, name)
+    if name == "when":
+        value, guard = (show(terms, a, depth - 1, given) for a in reversed(args))
+        return f"({value} if {guard})", _ATOM
+    if name == "cast":
+        return f"{kind}({show(terms, args[0], depth - 1, given)})", _ATOM
+    if name in GROUPS:
+        first = [a for a in args if a in given] + [a for a in args if a not in given]
+        return _join(terms, name, first[:SHOWN], len(args) - SHOWN, depth, given)
+    return _operation(terms, name, args, depth, given)
+
+
+def _operation(
+    terms: Terms, name: str, args: list[int], depth: int, given: Mapping[int, str]
+) -> tuple[str, int]:
+    info = OPS[name]
+    shown = [_show(terms, a, depth - 1, given) for a in args]
+    if not info.symbol:
+        return f"{name}({', '.join(text for text, _ in shown)})", _ATOM
+    p = info.precedence
+    texts = [text if inner > p else f"({text})" for text, inner in shown]
+    if name == "select":
+        return f"{texts[0]} ? {texts[1]} : {texts[2]}", p
+    if info.arity == 1:
+        return f"{info.symbol}{' ' if info.symbol.isalpha() else ''}{texts[0]}", p
+    if shown[0][1] == p and info.rule != "compare":
+        texts[0] = shown[0][0]
+    return f"{texts[0]} {info.symbol} {texts[1]}", p
+
+
+def _join(
+    terms: Terms, name: str, operands: list[int], hidden: int, depth: int, given: Mapping[int, str]
+) -> tuple[str, int]:
+    plain = GROUPS[name]
+    info = OPS[plain]
+    shown = [_show(terms, o, depth - 1, given) for o in operands]
+    rest = [f"{CUT} ({hidden} more)"] if hidden > 0 else []
+    if not info.symbol:
+        return f"{plain}({', '.join([text for text, _ in shown] + rest)})", _ATOM
+    texts = [text if inner > info.precedence else f"({text})" for text, inner in shown]
+    return f" {info.symbol} ".join(texts + rest), info.precedence
