@@ -101,11 +101,18 @@ def atom_scopes(atom: Atom) -> Iterator[str]:
 
 def at_zero(form: Affine) -> int:
     """Return the value of a quasi-affine form in the first iteration of all scopes."""
+    return value_at(form, {})
+
+
+def value_at(form: Affine, iteration: Mapping[str, int]) -> int:
+    """Return the value of a quasi-affine form in an iteration, 0 for scopes that it does not name."""
     total = form.const
     for atom, coefficient in form.terms.items():
         if isinstance(atom, Division):
-            inner = at_zero(atom.arg)
+            inner = value_at(atom.arg, iteration)
             total += coefficient * (inner // atom.by if atom.op == "//" else inner % atom.by)
+        elif isinstance(atom, str):
+            total += coefficient * iteration.get(atom, 0)
     return total
 
 

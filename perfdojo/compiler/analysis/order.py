@@ -1,9 +1,9 @@
 """Does a move keep the order of accesses: two to one element, one of them writing, must not change places.
 
 Order is that of memory: storage that is shared (dimensions under `reuse`, scalars) orders accesses although
-no value flows. Exact where indices and conditions are quasi-affine; where data decide, every possibility counts.
-`reductions` says that reductions with one sign into one float element may change their order, which changes
-rounding; those of integers may always, as integers wrap.
+no value flows. Answers are exact where indices and conditions are quasi-affine; where data decide, every
+possibility counts. `reductions` says that reductions with one sign into one float element may change their
+order, which changes rounding; those of integers may always, as integers wrap.
 
 Programs here are bound and have explicit starts.
 """

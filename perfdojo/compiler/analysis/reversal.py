@@ -6,7 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from perfdojo.compiler.analysis.accesses import Access, Model
+from perfdojo.compiler.analysis.affine import value_at
 from perfdojo.compiler.analysis.ranges import Range
+from perfdojo.compiler.analysis.systems import Frame, System
 from perfdojo.compiler.analysis.undecided import Undecided
 
 _VERBS = {"read": ("read", "reads"), "write": ("write", "writes"), "reduce": ("update", "updates")}
@@ -75,8 +77,53 @@ class Move:
 
 def clash(known: Model, x: Access, y: Access, move: Move) -> Clash | None:
     """Return iterations of x and y that name one element and change places; None when there are none."""
-    if any(low > high for low, high in move.windows):
+    system = System(known, _frame(known, x, y, move), x, y)
+    name = x.load.buffer
+    try:
+        found = system.solution()
+    except Undecided:
+        return _exact_clash(known, x, y, move)
+    if found is None:
         return None
+    if system.vague:
+        return _exact_clash(known, x, y, move)
+    one, two = (
+        [value_at(a.indices[d], at) for d in known.stored(name)] for a, at in zip((x, y), found, strict=True)
+    )
+    assert one == two, "a solution names two elements"
+    at, then = ({s.name: at[s.name] for s in a.scopes} for a, at in zip((x, y), found, strict=True))
+    return Clash(x, y, at, then, move.depth, known.element(name, one), True)
+
+
+def most(known: Model, x: Access, y: Access, depth: int, lowest: int) -> int | None:
+    """Return by how much x's iteration of the scope at `depth` exceeds y's at most where they meet.
+
+    Args:
+        lowest: the smallest difference of interest; None is the answer when no difference reaches it.
+    """
+    scope, other = x.scopes[depth].name, y.scopes[depth].name
+    last = known.forms.extents[scope] - 1
+    if lowest > last:
+        return None
+    system = System(known, _frame(known, x, y, Move(depth, ((lowest, last),))), x, y)
+    try:
+        found = system.solution(largest=True)
+        if found is None:
+            return None
+        if not system.vague:
+            return found[0][scope] - found[1][other]
+    except Undecided:
+        pass
+    sets = known.sets
+    try:
+        with sets.decided():
+            return sets.most(x, y, depth, lowest)
+    except Undecided:
+        return last
+
+
+def _exact_clash(known: Model, x: Access, y: Access, move: Move) -> Clash | None:
+    """What integer sets say; where they are too complicated, all elements in any iterations."""
     sets = known.sets
     name = x.load.buffer
     try:
@@ -92,21 +139,11 @@ def clash(known: Model, x: Access, y: Access, move: Move) -> Clash | None:
     return Clash(x, y, _named(x, i), _named(y, j), move.depth, known.element(name, at), certain)
 
 
-def most(known: Model, x: Access, y: Access, depth: int, lowest: int) -> int | None:
-    """Return by how much x's iteration of the scope at `depth` exceeds y's at most where they meet.
-
-    Args:
-        lowest: the smallest difference of interest; None is the answer when no difference reaches it.
-    """
-    sets = known.sets
-    last = known.forms.extents[x.scopes[depth].name] - 1
-    if lowest > last:
-        return None
-    try:
-        with sets.decided():
-            return sets.most(x, y, depth, lowest)
-    except Undecided:
-        return last
+def _frame(known: Model, x: Access, y: Access, move: Move) -> Frame:
+    key = ("frame", x.position, y.position, move)
+    if key not in known.answers:
+        known.answers[key] = Frame(known.forms, x.scopes, y.scopes, move.depth, move.windows)
+    return known.answers[key]  # type: ignore[return-value]
 
 
 def _named(access: Access, iteration: Sequence[int]) -> dict[str, int]:
