@@ -28,6 +28,7 @@ class Target:
             not supported.
         features: CPU flags that the emitted code needs, as /proc/cpuinfo names them.
         marks: ways to run a scope that it has hardware and code for; moves give no others.
+        spaces: memory spaces for temporaries that it has; moves choose no others.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Target:
     supports: Callable[[str, DType, int], bool]
     features: tuple[str, ...] = ()
     marks: frozenset[str] = frozenset(("parallel", "unroll"))
+    spaces: frozenset[str] = frozenset(("heap", "stack"))
 
 
 def at_least(level: FpLevel, needed: FpLevel) -> bool:
