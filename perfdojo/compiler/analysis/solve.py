@@ -47,14 +47,18 @@ def solve(
             raise Undecided
         if not propagate(rows, low, high):
             continue
+        at = [a if a > 0 else b if b < 0 else 0 for a, b in zip(low, high, strict=True)]
+        if largest is not None:
+            at[largest] = high[largest]
+        if all(_holds(row, at) for row in rows):
+            return at
         open_ = next((v for v in order if low[v] < high[v]), None)
         if open_ is None:
-            if all(_holds(row, low) for row in rows):
-                return low
             continue
-        a, b = low[open_], high[open_]
-        first = b if open_ == largest else min(max(a, 0), b)
-        for start, stop in ((a, first - 1), (first + 1, b), (first, first)):
+        a, b, first = low[open_], high[open_], at[open_]
+        middle = (a + b) // 2
+        halves = ((a, middle), (middle + 1, b))
+        for start, stop in halves if open_ == largest else ((a, first - 1), (first + 1, b), (first, first)):
             if start <= stop:
                 one, two = low.copy(), high.copy()
                 one[open_], two[open_] = start, stop

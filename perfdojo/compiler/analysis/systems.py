@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import gcd
+from typing import NamedTuple
 
 from perfdojo.compiler.analysis.accesses import Access, Model
 from perfdojo.compiler.analysis.affine import Affine, Atom, Division, Forms, atom_scopes
@@ -21,6 +22,24 @@ Variables = tuple[int, ...]
 """Variables whose sum something is."""
 Linear = tuple[tuple[Affine, bool], ...]
 """Forms that are 0 (True) or at least 0 (False)."""
+
+
+class Pair(NamedTuple):
+    """Scopes at one depth around x and y, and their variables.
+
+    Attributes:
+        ahead: x's iteration number minus y's.
+        last: that of x at most.
+        is_window: the move bounds `ahead`.
+    """
+
+    x_scope: str
+    y_scope: str
+    ahead: int
+    x: int
+    y: int
+    last: int
+    is_window: bool
 
 
 class Frame:
@@ -38,18 +57,22 @@ class Frame:
         self.high: list[int] = []
         self.x: dict[str, Variables] = {}
         self.y: dict[str, Variables] = {}
-        self.pairs: list[tuple[int, int, int]] = []
-        """(difference, iteration number of y, last iteration number of x)"""
+        self.pairs: list[Pair] = []
         self.equal = equal
         self.possible = True
         extents = forms.extents
         for d in range(equal, min(len(xs), len(ys))):
-            last_x, last_y = extents[xs[d].name] - 1, extents[ys[d].name] - 1
-            low, high = windows[d - equal] if d - equal < len(windows) else (-last_y, last_x)
-            ahead, number = self._new(max(low, -last_y), min(high, last_x)), self._new(0, last_y)
-            self.possible &= self.low[ahead] <= self.high[ahead]
-            self.pairs.append((ahead, number, last_x))
-            self.x[xs[d].name], self.y[ys[d].name] = (ahead, number), (number,)
+            one, two = xs[d].name, ys[d].name
+            is_window = d - equal < len(windows)
+            if not is_window and one != two:
+                break
+            last_x, last_y = extents[one] - 1, extents[two] - 1
+            low, high = windows[d - equal] if is_window else (-last_y, last_x)
+            low, high = max(low, -last_y), min(high, last_x)
+            self.possible &= low <= high
+            ahead, x, y = self._new(low, high), self._new(0, last_x), self._new(0, last_y)
+            self.pairs.append(Pair(one, two, ahead, x, y, last_x, is_window))
+            self.x[one], self.y[two] = (x,), (y,)
         for scope in xs[:equal]:
             self.x[scope.name] = self.y[scope.name] = (self._new(0, extents[scope.name] - 1),)
         for scopes, names in ((xs, self.x), (ys, self.y)):
@@ -81,9 +104,14 @@ class System:
         self._opaque: dict[tuple[bool, Atom], Variables] = {}
         self._y_divisions: set[Atom] | None = None
         self._of_y = y
-        for d in known.stored(x.load.buffer):
+        dims = [(x.indices[d], y.indices[d]) for d in known.stored(x.load.buffer)]
+        self._x = frame.x
+        self._by_difference = [p for p in frame.pairs if any(_same_stride(p, *forms) for forms in dims)]
+        if self._by_difference:
+            self._x = {**frame.x, **{p.x_scope: (p.ahead, p.y) for p in self._by_difference}}
+        for one, two in dims:
             row: dict[int, int] = {}
-            const = self._add(row, x.indices[d], 1, True) + self._add(row, y.indices[d], -1, False)
+            const = self._add(row, one, 1, True) + self._add(row, two, -1, False)
             if not self._row(const, row, True):
                 return
         for access, is_x in ((x, True), (y, False)):
@@ -104,25 +132,35 @@ class System:
         """
         if self.refuted:
             return None
-        used = dict.fromkeys(v for row in self.rows for v, _ in row.terms)
-        for ahead, number, last in self.frame.pairs:
-            if number in used or (largest and ahead == 0):
-                self.rows.append(Row(0, ((ahead, 1), (number, 1)), False))
-                self.rows.append(Row(last, ((ahead, -1), (number, -1)), False))
-                used[ahead] = used[number] = None
-        at = solve(self.rows, self.low, self.high, sorted(used), 0 if largest else None)
+        used = {v for row in self.rows for v, _ in row.terms}
+        for pair in self.frame.pairs:
+            self._tie(pair, used, largest)
+        first = self.frame.pairs[0].ahead if largest else None
+        at = solve(self.rows, self.low, self.high, sorted(used), first)
         if at is None:
             return None
-        for v, (low, high) in enumerate(zip(self.low, self.high, strict=True)):
-            if v not in used:
-                at[v] = min(max(low, 0), high)
-        for ahead, number, _ in self.frame.pairs:
-            if number not in used:
-                at[number] = max(0, -at[ahead])
-        x, y = (
-            {n: sum(at[v] for v in vs) for n, vs in names.items()} for names in (self.frame.x, self.frame.y)
-        )
+        for pair in self.frame.pairs:
+            if pair in self._by_difference:
+                if pair.y not in used:
+                    at[pair.y] = max(0, -at[pair.ahead])
+                at[pair.x] = at[pair.y] + at[pair.ahead]
+            elif pair.is_window and not used.intersection((pair.x, pair.y)):
+                at[pair.x], at[pair.y] = max(0, at[pair.ahead]), max(0, -at[pair.ahead])
+        x, y = ({n: at[v] for n, (v,) in names.items()} for names in (self.frame.x, self.frame.y))
         return x, y
+
+    def _tie(self, pair: Pair, used: set[int], largest: bool) -> None:
+        """Add what holds between the variables of a pair, as far as other constraints need it."""
+        ahead, x, y = pair.ahead, pair.x, pair.y
+        largest &= pair is self.frame.pairs[0]
+        if pair in self._by_difference:
+            if y in used or largest:
+                self.rows.append(Row(0, ((ahead, 1), (y, 1)), False))
+                self.rows.append(Row(pair.last, ((ahead, -1), (y, -1)), False))
+                used |= {ahead, y}
+        elif pair.is_window and (largest or x in used or y in used):
+            self.rows.append(Row(0, ((x, 1), (y, -1), (ahead, -1)), True))
+            used |= {ahead, x, y}
 
     # ------------------------------------------------------------ rows
 
@@ -151,7 +189,7 @@ class System:
 
     def _add(self, row: dict[int, int], form: Affine, factor: int, is_x: bool) -> int:
         """Add factor * form of x or y to a row; return the constant part."""
-        names = self.frame.x if is_x else self.frame.y
+        names = self._x if is_x else self.frame.y
         for atom, coefficient in form.terms.items():
             if isinstance(atom, str):
                 variables = names[atom]
@@ -223,6 +261,11 @@ class System:
         self.low.append(low)
         self.high.append(high)
         return len(self.low) - 1
+
+
+def _same_stride(pair: Pair, x: Affine, y: Affine) -> bool:
+    stride = x.terms.get(pair.x_scope)
+    return stride is not None and stride == y.terms.get(pair.y_scope)
 
 
 # ---------------------------------------------------------------- conditions
