@@ -16,7 +16,7 @@ import sys
 import time
 
 from perfdojo.backends import emit
-from perfdojo.cli.kernels import library
+from perfdojo.finding import library
 from perfdojo.compiler.bind import bind
 from perfdojo.compiler.text.parse import parse
 from perfdojo.compiler.verify import verify

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
 
     from perfdojo.compiler.diagnostics import PerfDojoError as PerfDojoError
     from perfdojo.loading import Kernel
+    from perfdojo.session import Session as Session
 
 __version__ = "0.1.0"
 
@@ -17,6 +18,10 @@ def __getattr__(name: str) -> object:
         from perfdojo.compiler.diagnostics import PerfDojoError as PerfDojoError
 
         return PerfDojoError
+    if name == "Session":
+        from perfdojo.session import Session as Session
+
+        return Session
     raise AttributeError(f"module 'perfdojo' has no attribute '{name}'")
 
 

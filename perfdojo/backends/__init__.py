@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from perfdojo.compiler.emitted import EmittedSource
     from perfdojo.compiler.ir import Program
     from perfdojo.compiler.lowering.target import FpLevel, Target
+    from perfdojo.compiler.schedule import Scheduled
 
 _SHARED = frozenset(("x86",))
 """Folders that serve several targets and are none."""
@@ -36,27 +37,51 @@ def get_target(name: str) -> Target:
     return found
 
 
-def planned(program: Program, target: str, *, fp: FpLevel = "reassoc", threads: int = 1) -> Program:
-    """Return a bound, verified program as it will be lowered: the planner's marks and tiles put in."""
+def planned(
+    program: Program,
+    target: str,
+    *,
+    fp: FpLevel = "reassoc",
+    threads: int = 1,
+    scheduled: Scheduled | None = None,
+) -> Program:
+    """Return a bound, verified program as it will be lowered: scheduled, else planned."""
+    if scheduled is not None:
+        return scheduled.program
     from perfdojo.compiler.plan import plan
 
     return plan(program, get_target(target), fp, threads)
 
 
-def lowered(program: Program, target: str, *, fp: FpLevel = "reassoc", threads: int = 1) -> str:
+def lowered(
+    program: Program,
+    target: str,
+    *,
+    fp: FpLevel = "reassoc",
+    threads: int = 1,
+    scheduled: Scheduled | None = None,
+) -> str:
     """Return the target IR of a bound, verified program as text."""
     from perfdojo.compiler.lowering.lower import lower
     from perfdojo.compiler.lowering.text import render
 
-    shown = planned(program, target, fp=fp, threads=threads)
+    shown = planned(program, target, fp=fp, threads=threads, scheduled=scheduled)
     return render(lower(shown, get_target(target), fp, threads))
 
 
-def emit(program: Program, target: str, *, fp: FpLevel = "reassoc", threads: int = 1) -> EmittedSource:
+def emit(
+    program: Program,
+    target: str,
+    *,
+    fp: FpLevel = "reassoc",
+    threads: int = 1,
+    scheduled: Scheduled | None = None,
+) -> EmittedSource:
     """Return the source of a bound, verified program for a target.
 
     Args:
         threads: threads of @parallel scopes; with 1 the source needs no OpenMP.
+        scheduled: what a schedule has made of the program, to be lowered as it is; else it is planned.
     Raises:
         PerfDojoError: there is no such target.
     """
@@ -66,8 +91,9 @@ def emit(program: Program, target: str, *, fp: FpLevel = "reassoc", threads: int
     described = get_target(target)
     module = import_module(f"{__name__}.{target}")
     printer = getattr(module, "vector_printer", None)
-    options = EmitOptions(program, getattr(module, "FLAGS", ()), getattr(module, "emulation", tuple)())
-    made = planned(program, target, fp=fp, threads=threads)
+    emulation: tuple[tuple[str, str], ...] = getattr(module, "emulation", tuple)()
+    options = EmitOptions(program, getattr(module, "FLAGS", ()), emulation, scheduled)
+    made = planned(program, target, fp=fp, threads=threads, scheduled=scheduled)
     return emit_c(made, described, fp, threads, options, None if printer is None else printer())
 
 

@@ -10,25 +10,31 @@ from perfdojo.compiler.emitted import EmittedSource
 from perfdojo.compiler.ir import Program
 from perfdojo.compiler.lowering.layout import Layout
 from perfdojo.compiler.lowering.target import Target
+from perfdojo.compiler.schedule import Scheduled
 from perfdojo.compiler.text.render import render
 from perfdojo.compiler.walk import const_int
 
 
-def made_by(origin: Program, emitted: EmittedSource, target: Target, threads: int) -> list[str]:
-    """Return the lines of the comment at the top: command, levels, text of the kernel."""
+def made_by(
+    origin: Program, emitted: EmittedSource, target: Target, threads: int, scheduled: Scheduled | None = None
+) -> list[str]:
+    """Return the lines of the comment at the top: command, levels, text of the kernel and of its schedule."""
     name = PurePath(origin.source.name).name if origin.source else f"{origin.name}.ir"
     sizes = "".join(f" -D {s.name}={const_int(s.value)}" for s in origin.sizes if s.given)
     spread = f" --threads {threads}" if threads > 1 else ""
+    how = f" {scheduled.option}" if scheduled and scheduled.option else ""
     text = origin.source.text if origin.source else render(origin)
     return [
         f"Kernel {emitted.kernel} for {target.title}. Made by",
-        f"  perfdojoc {_safe(name)} --target {emitted.target} --fp {emitted.fp}{sizes}{spread}",
+        f"  perfdojoc {_safe(name)} --target {emitted.target} --fp {emitted.fp}{sizes}{spread}{_safe(how)}",
         f"Floating point: {_LEVELS[emitted.fp]}",
         "Compile with",
         f"  gcc {' '.join((*_PORTABLE, *emitted.flags))} -c {emitted.kernel}.c",
         "and link with -lm; -O2 and -march=native are fine too, -ffast-math is not.",
         "",
         *(_safe(line.rstrip()) for line in text.strip().splitlines()),
+        *(("", "Its schedule:", "") if scheduled else ()),
+        *(_safe(line.rstrip()) for line in (scheduled.text if scheduled else "").strip().splitlines()),
     ]
 
 

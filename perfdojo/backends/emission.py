@@ -28,6 +28,7 @@ from perfdojo.compiler.lowering.lir import Allocate, For, Function, If, Load, St
 from perfdojo.compiler.lowering.lower import lower
 from perfdojo.compiler.lowering.target import FpLevel, Target
 from perfdojo.compiler.lowering.walk import values
+from perfdojo.compiler.schedule import Scheduled
 from perfdojo.compiler.walk import const_int
 from perfdojo.compiler.work import work
 
@@ -40,11 +41,13 @@ class EmitOptions:
         origin: the program as its author wrote it, when `program` has been planned or scheduled.
         flags: compiler flags of the target (-mavx512f).
         emulation: see `EmittedSource`.
+        scheduled: the schedule that `program` was made by, if one was.
     """
 
     origin: Program | None = None
     flags: tuple[str, ...] = ()
     emulation: tuple[tuple[str, str], ...] = ()
+    scheduled: Scheduled | None = None
 
 
 def emit(
@@ -95,7 +98,7 @@ def emit(
         integer_ops=done.integer_ops,
         bytes=done.bytes,
     )
-    comment = made_by(options.origin or program, emitted, target, threads)
+    comment = made_by(options.origin or program, emitted, target, threads, options.scheduled)
     environment = _environment()
     file = f"{program.name}.c"
     header = f"{program.name}.h"

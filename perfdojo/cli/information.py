@@ -1,13 +1,13 @@
-"""`--list-kernels`, `--list-targets`, `--doctor`."""
+"""`--list-kernels`, `--list-targets`, `--list-transforms`, `--doctor`."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import asdict
 
-from perfdojo.cli.kernels import formula, library
 from perfdojo.cli.options import Options
 from perfdojo.cli.report import Screen
+from perfdojo.finding import formula, library
 
 
 def list_kernels(o: Options) -> int:
@@ -17,6 +17,24 @@ def list_kernels(o: Options) -> int:
         print(json.dumps({"kernels": [{"name": n, "formula": f} for n, f in rows]}))
     else:
         Screen().table(("kernel", "formula and source"), rows)
+    return 0
+
+
+def list_transforms(o: Options) -> int:
+    """Print the moves of a schedule: how each is written and what it does."""
+    from perfdojo.compiler.transforms import transforms
+    from perfdojo.compiler.transforms.spelling import summary, usage
+
+    rows = [(usage(cls), summary(cls)) for cls in transforms().values()]
+    if o.json:
+        listed = [
+            {"name": name, "usage": u, "text": t, "level": cls.level, "aliases": list(cls.aliases)}
+            for (name, cls), (u, t) in zip(transforms().items(), rows, strict=True)
+        ]
+        print(json.dumps({"transforms": listed}))
+    else:
+        for written, text in rows:
+            print(f"{written}\n    {text}")
     return 0
 
 

@@ -9,11 +9,12 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from perfdojo.cli.kernels import read_kernel, write_files
+from perfdojo.cli.kernels import write_files
 from perfdojo.cli.options import Options
 from perfdojo.cli.report import Screen, quantity
 from perfdojo.compiler.diagnostics import PerfDojoError
 from perfdojo.compiler.walk import const_int
+from perfdojo.finding import choose_target, read_kernel
 
 if TYPE_CHECKING:
     from perfdojo.compiler.emitted import EmittedSource
@@ -42,6 +43,7 @@ class Result:
     sizes: dict[str, int] = field(default_factory=dict)
     fp: str = ""
     schedule: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
     build: dict[str, Any] | None = None
     check: dict[str, Any] | None = None
@@ -71,19 +73,27 @@ class Job:
         Raises:
             PerfDojoError: the kernel is wrong.
         """
-        from perfdojo.backends import emit
+        from perfdojo.backends import emit, get_target
+        from perfdojo.cli.schedules import choose_schedule
         from perfdojo.compiler.bind import bind
+        from perfdojo.compiler.transforms.base import Setting
         from perfdojo.compiler.verify import verify
 
         target = choose_target(o.target)
         bound = bind(read_kernel(o.kernel), o.sizes)
         verify(bound)
-        emitted = emit(bound, target, fp=o.fp, threads=o.threads)
+        choice = choose_schedule(o, bound, Setting(get_target(target), o.fp))
+        emitted = emit(bound, target, fp=o.fp, threads=o.threads, scheduled=choice.scheduled)
         sizes = {s.name: const_int(s.value) for s in bound.sizes}
-        result = Result(bound.name, target, sizes, o.fp)
+        result = Result(bound.name, target, sizes, o.fp, list(choice.steps), list(choice.notes))
         listed = " ".join(f"{n}={v}" for n, v in sizes.items())
         threads = f"{o.threads} threads" if o.threads > 1 else ""
         screen.title(" · ".join(t for t in (bound.name, target, o.fp, listed, threads) if t))
+        if choice.scheduled:
+            count = f"{len(choice.steps)} move" + ("" if len(choice.steps) == 1 else "s")
+            screen.line("schedule", f"{count} of {choice.name}", "ok")
+        for note in choice.notes:
+            screen.line("" if choice.scheduled else "schedule", note, "note")
         return cls(o, screen, result, bound, emitted)
 
     def write(self, folder: Path) -> None:
@@ -277,23 +287,6 @@ class Job:
 
 def _percent(part: float) -> str:
     return f"{100 * part:.0f} %" if part >= 0.1 else f"{100 * part:.1g} %"
-
-
-def choose_target(name: str) -> str:
-    """Return the target that `name` means: `host` is the best one that this CPU runs.
-
-    Raises:
-        PerfDojoError: no such target.
-    """
-    from perfdojo.backends import get_target, target_names
-
-    if name != "host":
-        return get_target(name).name
-    from perfdojo.toolchains.cpu import read_cpu
-
-    cpu = read_cpu()
-    able = [t for n in target_names() if not cpu.missing((t := get_target(n)).features)]
-    return max(able, key=lambda t: t.vector_bits).name
 
 
 def _short_command(command: str) -> str:

@@ -1,66 +1,13 @@
-"""Where a kernel comes from: a file, the library, or standard input; what is written, and where."""
+"""What is written, and where: files appear whole, and foreign ones stay."""
 
 from __future__ import annotations
 
 import os
-import sys
 import tempfile
-from collections.abc import Iterator
-from importlib import resources
-from importlib.resources.abc import Traversable
 from pathlib import Path
 
-from perfdojo.compiler.diagnostics import PerfDojoError, nearest
+from perfdojo.compiler.diagnostics import PerfDojoError
 from perfdojo.compiler.emitted import MARKER
-from perfdojo.compiler.ir import Program
-
-
-def library() -> Iterator[tuple[str, Traversable]]:
-    """Yield name and file of every library kernel, by name."""
-    folder = resources.files("perfdojo").joinpath("kernels")
-    found = {f.name.removesuffix(".ir"): f for f in folder.iterdir() if f.name.endswith(".ir")}
-    yield from sorted(found.items())
-
-
-def formula(file: Traversable) -> str:
-    """Return the first comment line of a kernel file, its formula and source."""
-    first = file.read_text("utf-8").split("\n", 1)[0]
-    return first.removeprefix("#").strip() if first.startswith("#") else ""
-
-
-def read_kernel(name: str) -> Program:
-    """Return the program that `name` stands for.
-
-    Raises:
-        PerfDojoError: no such file or library kernel, unreadable, or not a kernel.
-    """
-    from perfdojo.compiler.text.parse import MAX_BYTES, read
-
-    if name == "-":
-        if sys.stdin is None:
-            raise PerfDojoError("standard input is closed", hint="give a file, or pipe a kernel in")
-        return read("<stdin>", sys.stdin.buffer.read(MAX_BYTES + 1))
-    path = Path(name)
-    if os.path.isdir(name):
-        raise PerfDojoError(f"{name} is a folder, not a kernel file")
-    if os.path.exists(name) or path.suffix or os.sep in name:
-        try:
-            with path.open("rb") as file:
-                return read(
-                    name, file.read(max(path.stat().st_size, MAX_BYTES) + 1 if path.is_file() else MAX_BYTES)
-                )
-        except FileNotFoundError:
-            raise PerfDojoError(f"no file {name}", hint=_near(path.stem)) from None
-        except OSError as error:
-            raise PerfDojoError(f"cannot read {name}: {error.strerror}") from None
-    known = dict(library())
-    if name not in known:
-        raise PerfDojoError(f"no file and no library kernel called '{name}'", hint=_near(name))
-    return read(f"{name}.ir", known[name].read_bytes())
-
-
-def _near(name: str) -> str:
-    return nearest(name, [n for n, _ in library()]) or "perfdojoc --list-kernels lists the library"
 
 
 def write_files(folder: Path, files: tuple[tuple[str, str], ...], force: bool) -> list[Path]:

@@ -14,6 +14,7 @@ from perfdojo import __version__
 from perfdojo.compiler.lowering.target import FP_LEVELS, FpLevel
 
 EMITS = ("ir", "lowered", "source", "asm", "shared")
+PLAY_USAGE = "perfdojoc play KERNEL [--target T] [options]"
 MAX_THREADS = 4096
 """More than any machine has; an int of C holds it."""
 
@@ -26,6 +27,9 @@ class Options:
         kernel: path of a kernel, name of a library kernel, or `-` for standard input.
         check, time: whether these steps run (both do when neither `-o` nor `--emit` was given).
         budget_s: most seconds that measuring may take.
+        schedule: path of a schedule, "" for the one that goes with the kernel.
+        planner: take no schedule, not even that one.
+        print_between: print the program behind each step of the schedule.
     """
 
     kernel: str
@@ -44,6 +48,9 @@ class Options:
     cmake: bool
     json: bool
     quiet: bool
+    schedule: str = ""
+    planner: bool = False
+    print_between: bool = False
 
 
 class _JsonParser(argparse.ArgumentParser):
@@ -55,18 +62,22 @@ class _JsonParser(argparse.ArgumentParser):
 
 
 def print_error_object(
-    message: str, file: str | None, line: int | None, column: int | None, hint: str
+    message: str, file: str | None, line: int | None, column: int | None, hint: str, state: str = ""
 ) -> None:
-    """Print what `--json` says of an error that ended the call."""
+    """Print what `--json` says of an error that ended the call; `state` is the program there."""
     error = {"message": message, "file": file, "line": line, "column": column, "hint": hint or None}
+    error |= {"state": state} if state else {}
     print(json.dumps({"error": error}))
 
 
-def parser(json_errors: bool = False) -> argparse.ArgumentParser:
-    """Return the parser; with `json_errors` it says what is wrong with a call in JSON."""
+def parser(json_errors: bool = False, playing: bool = False) -> argparse.ArgumentParser:
+    """Return the parser, of `perfdojoc play` when `playing`.
+
+    With `json_errors` it says what is wrong with a call in JSON.
+    """
     p = (_JsonParser if json_errors else argparse.ArgumentParser)(
-        prog="perfdojoc",
-        usage="perfdojoc KERNEL [--target T] [options]",
+        prog="perfdojoc play" if playing else "perfdojoc",
+        usage=f"{PLAY_USAGE}" if playing else f"perfdojoc KERNEL [--target T] [options]\n       {PLAY_USAGE}",
         description="Compile one kernel to source code that you own; build, check and time it.",
         epilog="Without -o and --emit it does the main job: emit, build, check, time, and print a report. "
         "Exit status: 0 fine, 1 the kernel is wrong or its check failed, 2 usage, 3 a tool is missing.",
@@ -99,6 +110,17 @@ def parser(json_errors: bool = False) -> argparse.ArgumentParser:
     )
     p.add_argument(
         "--threads", type=int, default=1, metavar="n", help="CPU threads for @parallel scopes (default: 1)"
+    )
+    p.add_argument(
+        "--schedule",
+        metavar="FILE",
+        help="make these moves instead of planning; default: KERNEL.TARGET.sched beside the kernel, if there",
+    )
+    p.add_argument(
+        "--no-schedule", dest="planner", action="store_true", help="plan, whatever schedule there is"
+    )
+    p.add_argument(
+        "--print-between", action="store_true", help="print each move and what it changed, on stderr"
     )
     out = p.add_argument_group("what to do")
     out.add_argument("-o", dest="output", metavar="DIR", type=Path, help="write the files to DIR")
@@ -136,6 +158,7 @@ def parser(json_errors: bool = False) -> argparse.ArgumentParser:
     info.add_argument(
         "--list-kernels", action="store_true", help="kernels of the library with their formulas"
     )
+    info.add_argument("--list-transforms", action="store_true", help="the moves that schedules are made of")
     info.add_argument(
         "--doctor", action="store_true", help="what this machine can do, what is missing, its measured limits"
     )
@@ -154,9 +177,11 @@ def options(p: argparse.ArgumentParser, argv: Sequence[str]) -> tuple[argparse.N
         p.error("--seed is at least 0")
     if not 0 < a.budget < 3600:
         p.error("--budget is between 0 and 3600 seconds")
-    informing = a.list_targets or a.list_kernels or a.doctor or a.completion
+    informing = a.list_targets or a.list_kernels or a.list_transforms or a.doctor or a.completion
     if not a.kernel and not informing:
         p.error("give a kernel: a file, a name from --list-kernels, or - for stdin")
+    if a.schedule and a.planner:
+        p.error("--schedule and --no-schedule ask for different things")
     if a.shared and a.emit not in (None, "shared"):
         p.error("--shared and --emit ask for different things")
     if a.emit not in (None, "shared") and (a.check or a.time):
@@ -180,6 +205,9 @@ def options(p: argparse.ArgumentParser, argv: Sequence[str]) -> tuple[argparse.N
         a.cmake,
         a.json,
         a.quiet or a.json,
+        a.schedule or "",
+        a.planner,
+        a.print_between,
     )
     return a, chosen
 

@@ -27,11 +27,13 @@ FRAMES = 10_000
 
 def run(argv: Sequence[str]) -> int:
     """Run one call; errors become messages and an exit status, never a traceback."""
-    p = parser("--json" in argv)
+    playing = list(argv[:1]) == ["play"]
+    argv = argv[1:] if playing else argv
+    p = parser("--json" in argv, playing)
     raw, o = options(p, argv)
     sys.setrecursionlimit(max(sys.getrecursionlimit(), FRAMES))
     try:
-        return _dispatch(p, raw, o)
+        return _play(p, o) if playing else _dispatch(p, raw, o)
     except BrokenPipeError:
         raise
     except Exception as error:
@@ -40,6 +42,7 @@ def run(argv: Sequence[str]) -> int:
 
 def _failed(error: Exception, o: Options) -> int:
     """Report an error in the form that was asked for."""
+    from perfdojo.cli.schedules import state_of
     from perfdojo.compiler.diagnostics import PerfDojoError
     from perfdojo.toolchains.results import MissingTool
 
@@ -55,9 +58,11 @@ def _failed(error: Exception, o: Options) -> int:
     if o.json:
         line, column = error.position or (None, None)
         name = error.source.name if error.source else None
-        print_error_object(error.message, name, line, column, error.hint)
+        print_error_object(error.message, name, line, column, error.hint, state_of(error))
     else:
         print(error, file=sys.stderr)
+        if state := state_of(error):
+            print(f"\nthe program there:\n\n{state}", end="", file=sys.stderr)
     return MISSING if isinstance(error, MissingTool) else WRONG
 
 
@@ -77,15 +82,25 @@ def _internal(error: Exception) -> PerfDojoError:
     return PerfDojoError(f"internal error, a bug of perfdojo: {type(error).__name__}: {error}", hint=hint)
 
 
+def _play(p: ArgumentParser, o: Options) -> int:
+    if o.emit or o.output or o.json:
+        p.error("play takes no -o, --emit and --json: it saves a schedule, which perfdojoc then takes")
+    from perfdojo.cli.play import play
+
+    return play(o)
+
+
 def _dispatch(p: ArgumentParser, raw: Namespace, o: Options) -> int:
     if raw.completion:
         import shtab
 
         print(shtab.complete(p, shell=raw.completion))
         return FINE
-    if raw.list_kernels or raw.list_targets or raw.doctor:
+    if raw.list_kernels or raw.list_targets or raw.list_transforms or raw.doctor:
         from perfdojo.cli import information
 
+        if raw.list_transforms:
+            return information.list_transforms(o)
         if raw.list_kernels:
             return information.list_kernels(o)
         if raw.list_targets:

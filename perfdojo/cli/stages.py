@@ -3,53 +3,60 @@
 from __future__ import annotations
 
 import json
+import sys
 
-from perfdojo.cli.job import choose_target
-from perfdojo.cli.kernels import read_kernel, write_files
+from perfdojo.cli.kernels import write_files
 from perfdojo.cli.options import Options
 from perfdojo.compiler.diagnostics import PerfDojoError
 from perfdojo.compiler.emitted import MARKER
 from perfdojo.compiler.ir import Program
+from perfdojo.compiler.schedule import Scheduled
+from perfdojo.finding import choose_target, read_kernel
 
 
 def emit_stage(o: Options) -> int:
     """Print `--emit ir|lowered|source|asm`, or write it with -o; return the exit status.
 
     Raises:
-        PerfDojoError: the kernel is wrong, or the compiler refused it (asm).
+        PerfDojoError: the kernel or its schedule is wrong, or the compiler refused it (asm).
     """
+    from perfdojo.backends import get_target
+    from perfdojo.cli.schedules import choose_schedule
+    from perfdojo.compiler.bind import bind
+    from perfdojo.compiler.transforms.base import Setting
+    from perfdojo.compiler.verify import verify
+
     target = choose_target(o.target)
-    program = read_kernel(o.kernel)
-    files = _stage(program, target, o)
+    bound = bind(read_kernel(o.kernel), o.sizes)
+    verify(bound)
+    choice = choose_schedule(o, bound, Setting(get_target(target), o.fp))
+    files = _stage(bound, choice.scheduled, target, o)
+    about = {"kernel": bound.name, "target": target, "schedule": choice.steps, "notes": choice.notes}
+    for note in () if o.quiet else choice.notes:
+        print(f"note: {note}", file=sys.stderr)
     if o.output is None:
         text = "\n".join(text for _, text in files)
-        print(
-            json.dumps({"kernel": program.name, "target": target, o.emit: text}) if o.json else text, end=""
-        )
+        print(json.dumps({**about, o.emit: text}) if o.json else text, end="")
         return 0
     paths = [str(p) for p in write_files(o.output, files, o.force)]
-    print(
-        json.dumps({"kernel": program.name, "target": target, "files": paths}) if o.json else "\n".join(paths)
-    )
+    print(json.dumps({**about, "files": paths}) if o.json else "\n".join(paths))
     return 0
 
 
-def _stage(program: Program, target: str, o: Options) -> tuple[tuple[str, str], ...]:
+def _stage(
+    bound: Program, scheduled: Scheduled | None, target: str, o: Options
+) -> tuple[tuple[str, str], ...]:
     """File names and texts of the stage."""
     from perfdojo.backends import emit, lowered, planned
-    from perfdojo.compiler.bind import bind
     from perfdojo.compiler.text.render import render
-    from perfdojo.compiler.verify import verify
 
-    bound = bind(program, o.sizes)
-    verify(bound)
     if o.emit == "ir":
-        shown = planned(bound, target, fp=o.fp, threads=o.threads)
-        return ((f"{program.name}.ir", f"# {MARKER}\n{render(shown)}"),)
+        shown = planned(bound, target, fp=o.fp, threads=o.threads, scheduled=scheduled)
+        return ((f"{bound.name}.ir", f"# {MARKER}\n{render(shown)}"),)
     if o.emit == "lowered":
-        text = lowered(bound, target, fp=o.fp, threads=o.threads)
-        return ((f"{program.name}.lowered", f"# {MARKER}\n{text}"),)
-    emitted = emit(bound, target, fp=o.fp, threads=o.threads)
+        text = lowered(bound, target, fp=o.fp, threads=o.threads, scheduled=scheduled)
+        return ((f"{bound.name}.lowered", f"# {MARKER}\n{text}"),)
+    emitted = emit(bound, target, fp=o.fp, threads=o.threads, scheduled=scheduled)
     if o.emit == "source":
         return emitted.files if o.output else emitted.files[:1]
     from perfdojo.toolchains.host import assembly, find_host
@@ -58,4 +65,4 @@ def _stage(program: Program, target: str, o: Options) -> tuple[tuple[str, str], 
     made = assembly(emitted, find_host())
     if isinstance(made, Failure):
         raise PerfDojoError(made.text, hint=f"source and the compiler's message are in {made.folder}")
-    return ((f"{program.name}.s", f"# {MARKER}\n{made}"),)
+    return ((f"{bound.name}.s", f"# {MARKER}\n{made}"),)

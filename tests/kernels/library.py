@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from perfdojo.cli.kernels import formula, library
+from perfdojo.finding import formula, library
 from perfdojo.compiler.ir import Program
 from perfdojo.compiler.text.parse import parse
 

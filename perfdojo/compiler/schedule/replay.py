@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from perfdojo.compiler.diagnostics import PerfDojoError, nearest
@@ -16,6 +17,7 @@ class StepError(PerfDojoError):
 
     Attributes:
         number: of the step, from 1.
+        reason: why it is not legal.
         state: the program before it.
     """
 
@@ -23,7 +25,11 @@ class StepError(PerfDojoError):
         step = schedule.steps[number - 1]
         message = f"step {number}, {step.move}: {found.reason}"
         super().__init__(message, schedule.source, step.span, found.hint)
-        self.number, self.state = number, state
+        self.number, self.reason, self.state = number, found.reason, state
+
+
+class LevelError(PerfDojoError):
+    """A schedule that needs a higher floating-point level."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,32 +59,50 @@ def replay(program: Program, schedule: Schedule, setting: Setting) -> Replay:
 
     Raises:
         StepError: a step that is not optional is not legal.
-        PerfDojoError: the schedule is for another kernel, or needs another floating-point level.
+        LevelError: the schedule needs another floating-point level.
+        PerfDojoError: the schedule is for another kernel.
     """
-    _check_head(program, schedule, setting)
-    now = start = prepare(program)
-    states: list[State] = []
-    for number, step in enumerate(schedule.steps, 1):
+    check_head(program, schedule, setting)
+    start = prepare(program)
+    return Replay(start, tuple(states(start, schedule, setting)))
+
+
+def states(now: Program, schedule: Schedule, setting: Setting, done: int = 0) -> Iterator[State]:
+    """Yield the states of a schedule one after the other.
+
+    Args:
+        now: the program behind the first `done` steps, in the form that `prepare` gives it.
+    Raises:
+        StepError: a step that is not optional is not legal.
+    """
+    for number, step in enumerate(schedule.steps[done:], done + 1):
         found = step.move.why_not(now, setting)
         if found is None:
             now = step.move.rewrite(now)
         elif not step.optional:
             raise StepError(schedule, number, now, found)
-        states.append(State(step, now, found.reason if found else ""))
-    return Replay(start, tuple(states))
+        yield State(step, now, found.reason if found else "")
 
 
-def _check_head(program: Program, schedule: Schedule, setting: Setting) -> None:
+def check_head(program: Program, schedule: Schedule, setting: Setting) -> None:
+    """Refuse a schedule for another kernel or floating-point level.
+
+    Raises:
+        LevelError: the schedule needs another floating-point level.
+        PerfDojoError: the schedule is for another kernel.
+    """
     if schedule.kernel != program.name:
         hint = nearest(schedule.kernel, (program.name,)) or "take the schedule of this kernel"
         raise PerfDojoError(
             f"the schedule is for kernel {schedule.kernel}, this is {program.name}",
             schedule.source,
-            hint=hint,
+            schedule.span,
+            hint,
         )
-    if schedule.fp and not setting.allows(schedule.fp):  # type: ignore[arg-type]
-        raise PerfDojoError(
+    if schedule.fp and not setting.allows(schedule.fp):
+        raise LevelError(
             f"the schedule needs floating-point level {schedule.fp}; this is {setting.fp}",
             schedule.source,
-            hint=f"compile with --fp {schedule.fp}",
+            schedule.span,
+            f"compile with --fp {schedule.fp}",
         )

@@ -41,7 +41,8 @@ def parse_schedule(text: str, name: str = "<schedule>") -> Schedule:
         hint = nearest(fp, FP_LEVELS) or f"levels are {' '.join(FP_LEVELS)}"
         raise PerfDojoError(f"no floating-point level '{fp}'", source, _span(fp), hint)
     steps = tuple(_step(line, source) for line in lines)
-    return Schedule(str(kernel), steps, str(target or ""), str(fp or ""), source)
+    level: Any = str(fp or "")
+    return Schedule(str(kernel), steps, str(target or ""), level, source, _span(kernel))
 
 
 def parse_move(text: str, name: str = "<move>") -> Transform:

@@ -13,13 +13,17 @@ from perfdojo.compiler.walk import statements
 _ATOM = 100
 
 
-def render(program: ir.Program) -> str:
-    """Return the text of a program, with names only where the naming rule would not find them."""
+def render(program: ir.Program, named: bool = False) -> str:
+    """Return the text of a program, with names only where the naming rule would not find them.
+
+    Args:
+        named: write every name, for readers who are going to use them.
+    """
     lines = [f"kernel {program.name}"]
     lines += [f"size {s.name} = {expression(s.value)}{' fixed' if s.fixed else ''}" for s in program.sizes]
     lines += [_buffer(b) for b in program.buffers]
     lines.append("")
-    lines += _Body(program).lines()
+    lines += _Body(program, named).lines()
     return "\n".join(lines) + "\n"
 
 
@@ -42,7 +46,7 @@ def _buffer(b: ir.Buffer) -> str:
 class _Body:
     """The lines of the body; knows which names can be left out."""
 
-    def __init__(self, program: ir.Program) -> None:
+    def __init__(self, program: ir.Program, named: bool) -> None:
         self.program = program
         found: list[tuple[str, ir.Scope]] = []
         self._collect(program.body, 0, found)
@@ -51,6 +55,9 @@ class _Body:
         all_ = [s for _, s in statements(program)]
         given = naming.leave_out([s.target.buffer for s in all_], [s.name for s in all_])
         self.statement_names = {s.name: g for s, g in zip(all_, given, strict=True)}
+        if named:
+            self.scope_names = {name: name for name in self.scope_names}
+            self.statement_names = {name: name for name in self.statement_names}
 
     def _collect(self, body: tuple[ir.Node, ...], depth: int, found: list[tuple[str, ir.Scope]]) -> None:
         for node in body:

@@ -6,6 +6,7 @@ A field is spelled by its kind, behind its keyword unless it is positional; one 
 from __future__ import annotations
 
 from dataclasses import MISSING, Field, dataclass, field, fields
+from inspect import getdoc
 from typing import Any, Literal
 
 from perfdojo.compiler.transforms.base import Transform
@@ -98,3 +99,8 @@ def usage(cls: type[Transform]) -> str:
         else:
             words.append(value if f.default is MISSING else f"[{value}]")
     return " ".join(words)
+
+
+def summary(cls: type[Transform]) -> str:
+    """Return what a move does: the first sentence of its docstring."""
+    return " ".join((getdoc(cls) or "").split("\n\n", 1)[0].split())

@@ -1,0 +1,224 @@
+"""The commands of `perfdojoc play`, on a session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from perfdojo.cli.options import Options
+from perfdojo.cli.play.show import changed, grouped, matching, program
+from perfdojo.cli.play.trial import Trial
+from perfdojo.compiler.diagnostics import PerfDojoError
+from perfdojo.compiler.ir import Program
+from perfdojo.compiler.schedule.difference import effect
+from perfdojo.compiler.transforms.base import Transform
+from perfdojo.finding import read_schedule
+from perfdojo.session import Session
+
+Command = Callable[[list[str]], None]
+
+
+class Game:
+    """What the player sees of a session. Each command takes its words; help prints their docstrings."""
+
+    def __init__(self, session: Session, o: Options) -> None:
+        self.session, self.options = session, o
+        self.console = Console(highlight=False, soft_wrap=True, markup=False)
+        self.trial = Trial(session, o)
+        self.saved = self.text
+        self.files: set[Path] = {Path(o.schedule).resolve()} if o.schedule else set()
+
+    @property
+    def text(self) -> str:
+        """The steps so far."""
+        return "\n".join(str(s.step) for s in self.session.states)
+
+    def say(self, text: str | Text, style: str = "") -> None:
+        """Print a line or some."""
+        self.console.print(text, style=style)
+
+    def commands(self) -> dict[str, Command]:
+        """Return the commands by name, in the order of help."""
+        return {
+            "moves": self.moves,
+            "why": self.why,
+            "show": self.show,
+            "undo": self.undo,
+            "redo": self.redo,
+            "steps": self.steps,
+            "edit": self.edit,
+            "insert": self.insert,
+            "drop": self.drop,
+            "time": self.time,
+            "check": self.check,
+            "save": self.save,
+            "load": self.load,
+            "help": self.help,
+        }
+
+    # ------------------------------------------------------------ begin and end
+
+    def welcome(self) -> None:
+        """Print the kernel and how to begin."""
+        s = self.session
+        sizes = (f"{size.name}={v}" for size, v in self.trial.sizes())
+        head = " · ".join((s.original.name, s.setting.target.name, s.setting.fp, " ".join(sizes)))
+        self.say(head.rstrip(" ·"), "bold")
+        self.show([])
+        count = len(s.candidates())
+        self.say(f"\n{count} moves: 'moves' lists them, a number or text makes one, 'help' tells the rest.")
+
+    def leave(self) -> None:
+        """Say what would be lost."""
+        if self.text and self.text != self.saved:
+            self.say("the schedule is not saved; its moves were")
+            self.say(self.session.text().rstrip())
+
+    # ------------------------------------------------------------ moves
+
+    def moves(self, words: list[str]) -> None:
+        """List the legal moves [those with all of WORD ..., names of moves, scopes or buffers]."""
+        found = matching(self.session.candidates(), words)
+        if not found:
+            which = f" with {' '.join(words)}" if words else ""
+            self.say(f"no legal move{which}; 'why MOVE' tells what is in the way of one")
+            return
+        for line in grouped(found, self.session.program, every=bool(words)):
+            self.say(line)
+
+    def pick(self, number: int) -> None:
+        """Make the move with a number of the list."""
+        found = self.session.candidates()
+        if not 1 <= number <= len(found):
+            raise PerfDojoError(f"there is no move {number}", hint=f"moves are 1 to {len(found)}")
+        self.move(found[number - 1])
+
+    def move(self, move: Transform | str) -> None:
+        """Make a move and show what it changed."""
+        found = self.session.why_not(move)
+        if found is not None:
+            self.say(f"not legal, condition {found.condition}: {found.reason}", "red")
+            if found.hint:
+                self.say(f"hint: {found.hint}")
+            return
+        before = self.session.program
+        self._changed(before, self.session.apply(move), str(self.session.states[-1].step))
+
+    def why(self, words: list[str]) -> None:
+        """Tell why MOVE is not legal."""
+        if not words:
+            raise PerfDojoError("which move?", hint="why tile_scope i 4")
+        found = self.session.why_not(" ".join(words))
+        if found is None:
+            self.say("it is legal", "green")
+            return
+        self.say(f"condition {found.condition}: {found.reason}")
+        if found.hint:
+            self.say(f"hint: {found.hint}")
+
+    def _changed(self, before: Program, after: Program, what: str) -> None:
+        told = effect(before, after)
+        self.say(f"{what}: {told}" if told else what, "bold")
+        for line in changed(before, after):
+            self.say(line)
+
+    # ------------------------------------------------------------ program and steps
+
+    def show(self, words: list[str]) -> None:
+        """Show the program with the last change highlighted."""
+        states = self.session.states
+        if len(states) == 0:
+            for line in program(self.session.program):
+                self.say(line)
+            return
+        before = states[-2].program if len(states) > 1 else self.session.start
+        for line in changed(before, self.session.program, whole=True):
+            self.say(line)
+
+    def undo(self, words: list[str]) -> None:
+        """Take the last change back."""
+        before = self.session.program
+        self._changed(before, self.session.undo(), "undone")
+
+    def redo(self, words: list[str]) -> None:
+        """Make the change again that was undone."""
+        before = self.session.program
+        self._changed(before, self.session.redo(), "redone")
+
+    def steps(self, words: list[str]) -> None:
+        """List the moves so far."""
+        if not self.session.states:
+            self.say("no move yet")
+        for number, state in enumerate(self.session.states, 1):
+            left_out = f"   left out: {state.skipped}" if state.skipped else ""
+            self.say(f"{number:>4}  {state.step}{left_out}")
+
+    def edit(self, words: list[str]) -> None:
+        """Replace step N by MOVE and replay: edit N MOVE."""
+        number, move = _numbered(words, "edit 2 tile_scope i 8")
+        before = self.session.program
+        self._changed(before, self.session.edit(number, move), f"step {number} is {move}")
+
+    def insert(self, words: list[str]) -> None:
+        """Put MOVE before step N and replay: insert N MOVE."""
+        number, move = _numbered(words, "insert 2 tile_scope i 8")
+        before = self.session.program
+        self._changed(before, self.session.insert(number, move), f"step {number} is {move}")
+
+    def drop(self, words: list[str]) -> None:
+        """Take step N away and replay: drop N."""
+        if len(words) != 1 or not words[0].isdecimal():
+            raise PerfDojoError("which step?", hint="drop 2; 'steps' lists them")
+        before = self.session.program
+        self._changed(before, self.session.remove(int(words[0])), f"without step {words[0]}")
+
+    # ------------------------------------------------------------ run
+
+    def time(self, words: list[str]) -> None:
+        """Build and measure the program, beside the first and the previous time."""
+        self.trial.time(self.say)
+
+    def check(self, words: list[str]) -> None:
+        """Run the program and compare with the reference."""
+        self.trial.check(self.say)
+
+    # ------------------------------------------------------------ files and help
+
+    def save(self, words: list[str]) -> None:
+        """Write the schedule: save [FILE] [force]."""
+        force = words[-1:] == ["force"]
+        names = words[:-1] if force else words
+        s = self.session
+        path = Path(names[0] if names else f"{s.original.name}.{s.setting.target.name}.sched")
+        if path.exists() and path.resolve() not in self.files and not force:
+            raise PerfDojoError(f"{path} exists", hint=f"save {path} force overwrites it")
+        s.save(path)
+        self.files.add(path.resolve())
+        self.saved = self.text
+        self.say(f"saved {path}: perfdojoc {self.options.kernel} --schedule {path}", "green")
+
+    def load(self, words: list[str]) -> None:
+        """Replace the moves so far by those of a schedule: load FILE."""
+        if len(words) != 1:
+            raise PerfDojoError("which file?", hint="load matmul.avx2.sched")
+        before = self.session.program
+        self._changed(before, self.session.replay(read_schedule(words[0])), f"loaded {words[0]}")
+        self.files.add(Path(words[0]).resolve())
+        self.saved = self.text
+
+    def help(self, words: list[str]) -> None:
+        """Tell what there is."""
+        self.say("   N           make move N of the list")
+        self.say("   MOVE        make a move by its text: tile_scope i 8 remainder peel")
+        for name, command in self.commands().items():
+            self.say(f"   {name:<10}  {(command.__doc__ or '').strip()}")
+        self.say("   quit        end; so does the end of the input")
+
+
+def _numbered(words: list[str], example: str) -> tuple[int, str]:
+    if len(words) < 2 or not words[0].isdecimal():
+        raise PerfDojoError("a number of a step and a move belong here", hint=example)
+    return int(words[0]), " ".join(words[1:])

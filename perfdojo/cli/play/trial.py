@@ -1,0 +1,71 @@
+"""The program of a session is built, checked and timed, as the main job does it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from perfdojo.cli.job import Job, Result
+from perfdojo.cli.options import Options
+from perfdojo.cli.report import Screen, quantity
+from perfdojo.compiler.ir import Size
+from perfdojo.compiler.schedule import Scheduled
+from perfdojo.compiler.walk import const_int
+from perfdojo.session import Session
+
+Say = Callable[[str], None]
+
+
+@dataclass(slots=True)
+class Trial:
+    """Measurements of a session, in order."""
+
+    session: Session
+    options: Options
+    times: list[float] = field(default_factory=list)
+
+    def sizes(self) -> Iterator[tuple[Size, int]]:
+        """Yield the sizes with their values."""
+        return ((s, const_int(s.value)) for s in self.session.original.sizes)
+
+    def check(self, say: Say) -> None:
+        """Build and check the program; the report says how that went."""
+        from perfdojo.toolchains.host import find_host
+
+        job = self._job()
+        built = job.build(find_host())
+        if built is not None:
+            job.check(built)
+
+    def time(self, say: Say) -> None:
+        """Build and measure the program, and set the time against those before."""
+        from perfdojo.toolchains.host import find_host
+
+        job = self._job()
+        built = job.build(find_host())
+        if built is None or not job.time(built) or job.result.time is None:
+            return
+        seconds = job.result.time["median_s"]
+        if seconds is None:
+            return
+        if self.times:
+            say(f"  {_ratio(self.times[-1], seconds)} the previous time")
+        if len(self.times) > 1:
+            say(f"  {_ratio(self.times[0], seconds)} the first time")
+        self.times.append(seconds)
+
+    def _job(self) -> Job:
+        from perfdojo.backends import emit
+
+        s, o = self.session, self.options
+        bound, target = s.original, s.setting.target.name
+        made = Scheduled(s.program, s.text(), "--schedule FILE")
+        emitted = emit(bound, target, fp=o.fp, threads=o.threads, scheduled=made)
+        sizes = {size.name: v for size, v in self.sizes()}
+        steps = [str(state.step.move) for state in s.states if not state.skipped]
+        result = Result(bound.name, target, sizes, o.fp, steps)
+        return Job(o, Screen(o.quiet), result, bound, emitted)
+
+
+def _ratio(before: float, now: float) -> str:
+    return f"{before / now:.2f} times as fast as {quantity(before, 's')},"

@@ -1,0 +1,131 @@
+"""`perfdojo.Session`: a schedule is made for a kernel, in Python, move by move."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from perfdojo.backends import get_target
+from perfdojo.compiler.bind import bind
+from perfdojo.compiler.diagnostics import PerfDojoError
+from perfdojo.compiler.ir import Program
+from perfdojo.compiler.lowering.target import FP_LEVELS, FpLevel, Target
+from perfdojo.compiler.schedule import History, Schedule, parse_schedule
+from perfdojo.compiler.text.parse import parse
+from perfdojo.compiler.text.render import render
+from perfdojo.compiler.transforms.base import Setting
+from perfdojo.compiler.verify import verify
+from perfdojo.finding import choose_target, read_kernel, read_schedule
+
+
+class Session(History):
+    """A kernel, a target, and the moves made so far.
+
+    Args:
+        kernel: the text of a kernel, the path of one, the name of one of the library, or a program.
+        target: name of a target, `host` (the best one that this machine runs), or a description.
+        fp: floating-point level: strict, contract, reassoc or fast.
+        sizes: sizes that differ from those in the kernel.
+        schedule: moves to begin with: a schedule, its text, or its path.
+    Raises:
+        PerfDojoError: the kernel is wrong, or a step of the schedule is not legal.
+
+    A move is one line of text, or a record out of `candidates()`:
+
+    >>> import perfdojo
+    >>> s = perfdojo.Session('''
+    ... kernel add
+    ... in x: f32[100]
+    ... in y: f32[100]
+    ... out z: f32[100]
+    ... i:100 z[{0}] = x[{0}] + y[{0}]
+    ... ''', target="avx2")
+    >>> _ = s.apply("tile_scope i 8 remainder peel")
+    >>> _ = s.apply("vectorize i_i")
+    >>> print(s.body)
+    i_o:12 i_i:8@vector z: z[{0} * 8 + {1}] = x[{0} * 8 + {1}] + y[{0} * 8 + {1}]
+    i_t:4 z_t: z[{0} + 96] = x[{0} + 96] + y[{0} + 96]
+
+    What is not legal says why, and changes nothing:
+
+    >>> s.why_not("tile_scope i_o 5").reason
+    '5 does not divide the extent 12 of scope i_o'
+    >>> "parallelize i_o" in map(str, s.candidates())
+    True
+
+    Steps are undone, and edited in the middle; those behind are replayed:
+
+    >>> _ = s.undo()
+    >>> len(s.states)
+    1
+    >>> _ = s.redo()
+    >>> _ = s.edit(1, "tile_scope i 4")
+    >>> [str(state.step) for state in s.states]
+    ['tile_scope i 4', 'vectorize i_i']
+    >>> try:
+    ...     s.remove(1)
+    ... except perfdojo.PerfDojoError as error:
+    ...     print(error)
+    <session>:2:1: error: step 1, vectorize i_i: there is no scope i_i
+    vectorize i_i
+    ^^^^^^^^^^^^^
+
+    `text()` is the schedule, for `perfdojoc --schedule`; `save(path)` writes it:
+
+    >>> print(s.text(), end="")
+    schedule add on avx2 at strict
+    tile_scope i 4
+    vectorize i_i
+    end
+    """
+
+    __slots__ = ()
+
+    def __init__(
+        self,
+        kernel: str | Path | Program,
+        target: str | Target = "host",
+        fp: FpLevel = "reassoc",
+        sizes: Mapping[str, int] | None = None,
+        schedule: Schedule | str | Path | None = None,
+    ) -> None:
+        if fp not in FP_LEVELS:
+            raise PerfDojoError(f"no floating-point level '{fp}'", hint=f"levels are {' '.join(FP_LEVELS)}")
+        described = target if isinstance(target, Target) else get_target(choose_target(target))
+        original = bind(_kernel(kernel), sizes)
+        verify(original)
+        History.__init__(self, original, Setting(described, fp))
+        if schedule is not None:
+            self.replay(_schedule(schedule))
+            self._done.clear()
+
+    @property
+    def body(self) -> str:
+        """The loops of the program as text, with every name."""
+        return render(self.program, named=True).split("\n\n", 1)[1].rstrip()
+
+    def save(self, path: str | Path) -> None:
+        """Write the schedule to a file; `perfdojoc KERNEL --schedule FILE` takes it."""
+        Path(path).write_text(self.text(), encoding="utf-8")
+
+    def __repr__(self) -> str:
+        return (
+            f"Session({self.original.name} on {self.setting.target.name} at {self.setting.fp}, "
+            f"{len(self.states)} steps)"
+        )
+
+
+def _kernel(kernel: str | Path | Program) -> Program:
+    if isinstance(kernel, Program):
+        return kernel
+    if isinstance(kernel, str) and "\n" in kernel:
+        return parse(kernel, "<kernel>")
+    return read_kernel(str(kernel))
+
+
+def _schedule(schedule: Schedule | str | Path) -> Schedule:
+    if isinstance(schedule, Schedule):
+        return schedule
+    if isinstance(schedule, str) and "\n" in schedule:
+        return parse_schedule(schedule)
+    return read_schedule(str(schedule))
