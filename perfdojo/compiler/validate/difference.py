@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from perfdojo.compiler.validate.notation import GROUPS, SHOWN, join, show
+from perfdojo.compiler.validate.notation import GROUPS, SHOWN, Shown, join, show
 from perfdojo.compiler.validate.terms import Terms
 
 DEPTH = 3
@@ -31,12 +31,9 @@ def difference(terms: Terms, first: int, second: int) -> tuple[str, str]:
         first, second = pair
     texts = _last(terms, first, second)
     for one, two in reversed(path[-AROUND:]):
-        texts = (
-            show(terms, one, 2, {first: _bracketed(texts[0])}),
-            show(terms, two, 2, {second: _bracketed(texts[1])}),
-        )
+        texts = show(terms, one, 2, {first: texts[0]}), show(terms, two, 2, {second: texts[1]})
         first, second = one, two
-    return texts
+    return texts[0][0], texts[1][0]
 
 
 def _deeper(terms: Terms, first: int, second: int) -> tuple[int, int] | None:
@@ -53,7 +50,7 @@ def _deeper(terms: Terms, first: int, second: int) -> tuple[int, int] | None:
     return next(((a, b) for a, b in zip(one[1:], two[1:], strict=True) if a != b), None)
 
 
-def _last(terms: Terms, first: int, second: int) -> tuple[str, str]:
+def _last(terms: Terms, first: int, second: int) -> tuple[Shown, Shown]:
     """Return the texts at the point of difference."""
     if min(first, second) >= terms.symbols:
         one, two = terms.nodes[first], terms.nodes[second]
@@ -64,7 +61,7 @@ def _last(terms: Terms, first: int, second: int) -> tuple[str, str]:
                 join(terms, group, left[:SHOWN], len(one) - 1 - len(left[:SHOWN]), DEPTH, {}),
                 join(terms, group, right[:SHOWN], len(two) - 1 - len(right[:SHOWN]), DEPTH, {}),
             )
-    return show(terms, first, DEPTH), show(terms, second, DEPTH)
+    return show(terms, first, DEPTH, {}), show(terms, second, DEPTH, {})
 
 
 def _group(op: str) -> str:
@@ -76,7 +73,3 @@ def _group(op: str) -> str:
 def _left_over(one: tuple[int, ...], two: tuple[int, ...]) -> tuple[list[int], list[int]]:
     left, right = Counter(one), Counter(two)
     return list((left - right).elements()), list((right - left).elements())
-
-
-def _bracketed(text: str) -> str:
-    return f"({text})" if " " in text and not text.endswith(")") else text

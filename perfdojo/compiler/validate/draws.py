@@ -63,13 +63,15 @@ class Draw:
 
     def index(self, term: int) -> int:
         """Return the number of an integer term."""
-        found = self.terms.ints.get(term)
-        if found is not None:
-            return found
-        self.used = True
-        if term not in self._known:
+        found = self._known.get(term)
+        if found is None:
+            found = self.terms.ints.get(term)
+            if found is not None:
+                return found
             self._evaluate(term)
-        return int(self._known[term])
+            found = self._known[term]
+        self.used = True
+        return int(found)
 
     def _evaluate(self, term: int) -> None:
         todo, stack = set[int](), [term]

@@ -108,7 +108,7 @@ class Compiler:
         if info is None or len(args) != info.arity:
             raise Fault(f"has an operation '{name}' on {len(args)} operands, which the language lacks")
         dtype = args[-1].dtype
-        if any(a.dtype != dtype for a in (args[1:] if name == "select" else args)):
+        if any(a.dtype is not dtype and a.dtype != dtype for a in args[name == "select" :]):
             raise Fault(f"mixes the types {', '.join(str(a.dtype) for a in args)} in '{name}'")
         if (name == "select" and args[0].dtype != BOOL) or not _takes(info.rule, dtype):
             raise Fault(f"has '{name}' on {dtype}")
@@ -135,22 +135,30 @@ class Compiler:
         terms, key = self.terms, f"{name}.{dtype.name}"
         result = BOOL if name in COMPARE else dtype
         exact, values, constant = operation(name, dtype), terms.ints, terms.constant
-        if exact is not None:
-            fold = exact
-
-            def integer() -> int:
-                found = [make() for make in args]
-                if all(f in values for f in found):
-                    return constant(result, fold(*[values[f] for f in found]))
-                return terms[(key, *found)]
-
-            return Open(result, integer)
         if len(args) == 1:
             (only,) = args
-            return Open(result, lambda: terms[(key, only())])
+            if exact is None:
+                return Open(result, lambda: terms[(key, only())])
+            fold = exact
+
+            def unary() -> int:
+                a = only()
+                return constant(result, fold(values[a])) if a in values else terms[(key, a)]
+
+            return Open(result, unary)
         if len(args) == 2:
             left, right = args
-            return Open(result, lambda: terms[(key, left(), right())])
+            if exact is None:
+                return Open(result, lambda: terms[(key, left(), right())])
+            both = exact
+
+            def binary() -> int:
+                a, b = left(), right()
+                if a in values and b in values:
+                    return constant(result, both(values[a], values[b]))
+                return terms[(key, a, b)]
+
+            return Open(result, binary)
         first, second, third = args
         return Open(result, lambda: terms[(key, first(), second(), third())])
 

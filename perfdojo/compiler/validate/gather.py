@@ -17,7 +17,7 @@ class Forms(Protocol):
 
     terms: Terms
 
-    def group(self, op: str) -> str:
+    def guarded(self, term: int) -> list[int] | None:
         """See `Normal`."""
         ...
 
@@ -61,9 +61,13 @@ def _operands(forms: Forms, term: int, found: Counter[int], sign: int) -> list[t
     if name == "fma":
         found[forms.build(f"mul.{kind}", [_normal(forms, a) for a in args[:2]])] += sign
         return [(args[2], 1)]
+    if name == "select":
+        parts = [_normal(forms, a) for a in forms.guarded(term) or ()]
+        value = parts[0] if len(parts) == 1 else forms.build(f"mul.{kind}", parts)
+        found[forms.terms[(f"when.{kind}", _normal(forms, args[0]), value)]] += sign
+        return [(args[2], 1)]
     if name in REDUCING and len(args) == 3:
-        guarded = forms.terms[(f"when.{kind}", _normal(forms, args[2]), _normal(forms, args[1]))]
-        found[guarded] += sign
+        found[forms.terms[(f"when.{kind}", _normal(forms, args[2]), _normal(forms, args[1]))]] += sign
         return [(args[0], 1)]
     return [(a, 1) for a in args]
 

@@ -10,7 +10,7 @@ from perfdojo.compiler.validate.draws import Draw
 from perfdojo.compiler.validate.expressions import Compiler, Scopes, Value
 from perfdojo.compiler.validate.faults import Fault
 from perfdojo.compiler.validate.forms import Known, Open
-from perfdojo.compiler.validate.places import Place, place
+from perfdojo.compiler.validate.places import Place, element_at, layout, place
 from perfdojo.compiler.validate.races import READ, REDUCE, WRITE, Concurrent, Record
 from perfdojo.compiler.validate.terms import UNWRITTEN, Terms, stored_elements
 from perfdojo.compiler.validate.updates import assignment, reduction
@@ -36,16 +36,16 @@ class Machine:
         self.memory: dict[str, list[int]] = {}
         self.record = Record()
         self._now: list[int] = []
+        self._layout = {b.name: layout(b) for b in program.buffers}
         address = 0
         for b in program.buffers:
-            self.memory[b.name] = [UNWRITTEN] * stored_elements(b)
+            count = stored_elements(b)
+            self.memory[b.name] = [UNWRITTEN] * count
             self.record.buffers.append(b)
             self.record.starts.append(address)
-            address += stored_elements(b)
+            address += count
         self._address = dict(zip(self.memory, self.record.starts, strict=True))
-        self._uses = (
-            Counter(b for s in _statements(program.body) for b in _touched(s)) if watched else Counter()
-        )
+        self._uses: Counter[str] | None = None
         self._body = [self._node(n, {}, frozenset()) for n in program.body]
 
     def run(self, draw: Draw) -> dict[str, list[int]]:
@@ -81,10 +81,11 @@ class Machine:
         if not concurrent:
             return _loop(self._now, position, extent, body)
         uses = Counter(b for s in inside for b in _touched(s))
-        private = frozenset(
-            b for b, n in uses.items() if n == self._uses[b] and self.buffers[b].role == "tmp"
-        )
-        rule = Concurrent(node.name, node.mark, private)
+        if self._uses is None:
+            self._uses = Counter(b for s in _statements(self.program.body) for b in _touched(s))
+        everywhere = self._uses
+        private = (b for b, n in uses.items() if n == everywhere[b] and self.buffers[b].role == "tmp")
+        rule = Concurrent(node.name, node.mark, frozenset(private))
         return self._concurrent_loop(position, extent, body, rule, outermost)
 
     def _concurrent_loop(
@@ -116,7 +117,7 @@ class Machine:
             return f"in statement {s.name}" + (f" at {values}" if values else "")
 
         def load(e: Load, buffer: Buffer, indices: Sequence[Value]) -> Open:
-            found = place(buffer, indices, self._index, where, self._now)
+            found = place(buffer, self._layout[buffer.name], indices, self._index, where, self._now)
             return self._load(buffer, found, where, watched)
 
         try:
@@ -134,7 +135,7 @@ class Machine:
                 raise Fault(f"has '{s.op}' on bool")
         except Fault as fault:
             raise Fault(f"is wrong in statement {s.name}, which {fault}") from None
-        target = place(buffer, indices, self._index, where, self._now)
+        target = place(buffer, self._layout[buffer.name], indices, self._index, where, self._now)
         if s.target.buffer in watched:
             kind = WRITE if s.op == "=" else REDUCE[s.op]
             target = self._watch(target, buffer, kind)
@@ -159,13 +160,13 @@ class Machine:
         storage = self.memory[buffer.name]
         if buffer.name in watched:
             found = self._watch(found, buffer, READ)
-        offset = found.offset
+        element = element_at(storage, found, self._now)
         if buffer.role in ("in", "inout"):
-            return Open(buffer.dtype, lambda: storage[offset()])
+            return Open(buffer.dtype, element)
         unwritten = self._unwritten(buffer, found, where)
 
         def run() -> int:
-            term = storage[offset()]
+            term = element()
             if term < 0:
                 raise unwritten()
             return term

@@ -18,8 +18,8 @@ has no such sum of two operands. That cannot make unequal programs equal: the tr
 compute the sum in one of the orders that the multiset stands for, and only the original says where all
 orders are allowed.
 
-A reduction under a guard that depends on data counts the guard with its term; at strict it is
-`guard ? s + x : s`.
+A reduction under a guard that depends on data is `guard ? s + x : s`; where its order is free, the guard
+goes with x.
 """
 
 from __future__ import annotations
@@ -79,18 +79,35 @@ class Normal:
             todo.add(top)
             key = nodes[top]
             stack.extend(key[1:])
-            group = self.group(key[0])
+            group = self.group(top)
             for place, child in enumerate(key[1:]):
-                if not group or self.group(nodes[child][0]) != group or not self.steps(top, place):
+                if not group or self.group(child) != group or not self._steps(top, place):
                     needed.add(child)
+            guarded = self.guarded(top)
+            if guarded is not None:
+                needed.update(guarded)
         return todo, needed
 
-    def group(self, op: str) -> str:
-        """Return the sum, product, ... of any number of operands that an operation is a step of, or ""."""
+    def group(self, term: int) -> str:
+        """Return the sum, product, ... of any number of operands that a term is a step of, or ""."""
+        op = self.terms.nodes[term][0]
         found = self._group_of.get(op)
         if found is None:
             found = self._group_of[op] = self._find_group(op)
-        return found
+        return f"sum.{op.partition('.')[2]}" if not found and self.guarded(term) is not None else found
+
+    def guarded(self, term: int) -> list[int] | None:
+        """Return x, or the factors of x, if a term is `g ? s + x : s` in a program that may reorder sums."""
+        op, *args = self.terms.nodes[term]
+        if self.reference is None or not self._free or not op.startswith("select.") or not self._is_float(op):
+            return None
+        step, *operands = self.terms.nodes[args[1]]
+        if args[2] not in operands:
+            return None
+        if step.startswith("add."):
+            operands.remove(args[2])
+            return operands
+        return operands[:2] if step.startswith("fma.") and operands[2] == args[2] else None
 
     def _find_group(self, op: str) -> str:
         name, _, kind = op.partition(".")
@@ -107,12 +124,12 @@ class Normal:
                 found = found or _ORDERED.get(name, "")
         return f"{found}.{kind}" if found else ""
 
-    def steps(self, term: int, place: int) -> bool:
+    def _steps(self, term: int, place: int) -> bool:
         """Tell whether operand `place` of a step is a step itself when it is of the same group."""
         op = self.terms.nodes[term][0]
         name = op.partition(".")[0]
-        if name == "fma":
-            return place == 2
+        if name in ("fma", "select"):
+            return place == 2 or (place == 1 and name == "select")
         if name in REDUCING:
             return place == 0 or (place == 1 and len(self.terms.nodes[term]) == 3)
         return name != "sub" or place == 0 or not DTYPES[op.partition(".")[2]].is_float
@@ -125,7 +142,7 @@ class Normal:
             memo[term] = term
             self.made.add(term)
             return
-        group = self.group(key[0])
+        group = self.group(term)
         if not group:
             memo[term] = self._rules.build(key[0], [memo[c] for c in key[1:]])
             return

@@ -18,14 +18,31 @@ Number = Callable[[], int]
 
 @dataclass(slots=True)
 class Place:
-    """An access: `offset` computes the position in the storage, `name` the element as written."""
+    """An access.
+
+    Attributes:
+        offset: computes the position in the storage.
+        name: the element as written.
+        linear: the offset as a linear form, where it is one.
+    """
 
     offset: Number
     name: Callable[[], str]
+    linear: tuple[int, LinearTerms] | None = None
+
+
+Layout = tuple[tuple[int, int], ...]
+"""Step in the storage, and extent, of each dimension."""
+
+
+def layout(buffer: Buffer) -> Layout:
+    """Return steps and extents of a buffer."""
+    return tuple((step, const_int(e)) for step, e in zip(strides(buffer), buffer.shape, strict=True))
 
 
 def place(
     buffer: Buffer,
+    dimensions: Layout,
     indices: Sequence[Value],
     index_of: Callable[[Open], Number],
     where: Callable[[], str],
@@ -43,8 +60,7 @@ def place(
 
     parts: list[tuple[int, tuple[int, LinearTerms]]] = []
     others: list[tuple[Number, int, int]] = []
-    for index, number, step, e in zip(indices, numbers, strides(buffer), buffer.shape, strict=True):
-        extent = const_int(e)
+    for index, number, (step, extent) in zip(indices, numbers, dimensions, strict=True):
         inside = isinstance(index, Known) and index.low >= 0 and index.high < extent
         if inside and step == 0:
             continue
@@ -52,9 +68,10 @@ def place(
             parts.append((step, index.linear))
         else:
             others.append((number, step, extent))
-    linear = sum_of(now, *combine(parts))
+    form = combine(parts)
+    linear = sum_of(now, *form)
     if not others:
-        return Place(linear, name)
+        return Place(linear, name, form)
 
     def leaves(extent: int) -> Fault:
         return Fault(f"names {name()}, outside of the extent {extent}, {where()}")
@@ -80,3 +97,18 @@ def place(
         return offset
 
     return Place(run, name)
+
+
+def element_at(storage: list[int], found: Place, now: list[int]) -> Number:
+    """Return what reads the element at a place; forms that occur often save a call."""
+    offset = found.offset
+    if found.linear is None or len(found.linear[1]) > 2:
+        return lambda: storage[offset()]
+    const, terms = found.linear
+    if not terms:
+        return lambda: storage[const]
+    if len(terms) == 1:
+        ((i, a),) = terms
+        return (lambda: storage[now[i]]) if (a, const) == (1, 0) else (lambda: storage[a * now[i] + const])
+    (i, a), (j, b) = terms
+    return lambda: storage[a * now[i] + b * now[j] + const]

@@ -68,6 +68,7 @@ class Validator:
         self.original, self.fp, self.draws, self.seed, self.limit = original, fp, draws, seed, limit
         self.terms = Terms(original.arguments)
         self._normal = Normal(self.terms, fp)
+        self._reference: frozenset[int] = frozenset()
         self._outcomes: list[_Outcome] = []
         try:
             self._machine = Machine(original, self.terms, watched=False)
@@ -140,8 +141,9 @@ class Validator:
         if outcome.forms is None:
             all_terms = [t for terms in outcome.storage.values() for t in terms]
             outcome.forms = dict(zip(all_terms, self._normal.of(all_terms), strict=True))
+            self._reference = frozenset(self._normal.made)
         forms = outcome.forms
-        normal = Normal(self.terms, self.fp, frozenset(self._normal.made))
+        normal = Normal(self.terms, self.fp, self._reference)
         for (b, at, one, _), two in zip(pairs, normal.of([p[3] for p in pairs]), strict=True):
             if forms[one] != two:
                 return self._different(b, at, forms[one], two)
