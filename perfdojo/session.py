@@ -66,9 +66,9 @@ class Session(History):
     ...     s.remove(1)
     ... except perfdojo.PerfDojoError as error:
     ...     print(error)
-    <session>:2:1: error: step 1, vectorize i_i: there is no scope i_i
+    <session>:2:11: error: step 1, vectorize i_i: there is no scope i_i
     vectorize i_i
-    ^^^^^^^^^^^^^
+              ^^^
 
     `text()` is the schedule, for `perfdojoc --schedule`; `save(path)` writes it:
 

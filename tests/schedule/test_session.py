@@ -83,7 +83,7 @@ def test_an_edit_that_breaks_a_later_step_names_the_first_and_changes_nothing() 
         s.edit(1, "tile_scope j 8 -> outer inner")
     assert caught.value.number == 2
     assert str(caught.value) == (
-        "<session>:3:1: error: step 2, vectorize j_i: there is no scope j_i\nvectorize j_i\n^^^^^^^^^^^^^"
+        "<session>:3:11: error: step 2, vectorize j_i: there is no scope j_i\nvectorize j_i\n          ^^^"
     )
     assert "inner" in caught.value.state.scopes
     assert s.states is before

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from perfdojo.compiler.diagnostics import PerfDojoError, nearest
-from perfdojo.compiler.ir import Program
+from perfdojo.compiler.ir import Program, Span
 from perfdojo.compiler.schedule.prepare import prepare
 from perfdojo.compiler.schedule.schedule import Schedule, Step
 from perfdojo.compiler.transforms.base import Setting, Violation
@@ -24,8 +25,20 @@ class StepError(PerfDojoError):
     def __init__(self, schedule: Schedule, number: int, state: Program, found: Violation) -> None:
         step = schedule.steps[number - 1]
         message = f"step {number}, {step.move}: {found.reason}"
-        super().__init__(message, schedule.source, step.span, found.hint)
+        super().__init__(message, schedule.source, _place(schedule, step, found), found.hint)
         self.number, self.reason, self.state = number, found.reason, state
+
+
+def _place(schedule: Schedule, step: Step, found: Violation) -> Span | None:
+    """Return the word that names nothing, where it stands in the step; else the step."""
+    if found.condition or schedule.source is None or step.span is None:
+        return step.span
+    text = schedule.source.text[step.span.start : step.span.end]
+    word = found.reason.rsplit(" ", 1)[-1]
+    at = re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text)
+    if at is None:
+        return step.span
+    return Span(step.span.start + at.start(), step.span.start + at.end())
 
 
 class LevelError(PerfDojoError):

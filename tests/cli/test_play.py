@@ -1,0 +1,143 @@
+"""`perfdojoc play` driven by a pipe."""
+
+from __future__ import annotations
+
+import io
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from perfdojo.cli import main
+
+HERE = Path(__file__).parent / "schedules"
+
+Play = Callable[..., str]
+
+
+@pytest.fixture
+def play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Play:
+    """Return `play(line, ..., options=[...])`: what is printed from the first line on."""
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(HERE / "mm.ir", tmp_path)
+
+    def run(*lines: str, options: tuple[str, ...] = ()) -> str:
+        monkeypatch.setattr(sys, "stdin", io.StringIO("".join(f"{line}\n" for line in lines)))
+        assert main(["play", "mm.ir", "-t", "avx2", *options]) == 0
+        out, err = capsys.readouterr()
+        assert err == ""
+        assert "Traceback" not in out
+        return out.split("\n> ", 1)[-1]
+
+    return run
+
+
+def test_moves_are_listed_with_their_effect_and_made_by_number(play: Play) -> None:
+    listed = play("moves tile_scope i")
+    line = next(t for t in listed.splitlines() if "tile_scope i 4 " in t)
+    number, text = line.split(maxsplit=1)
+    assert "i -> i_o:12, i_i:4" in text
+    made = play(number, "steps")
+    assert f"{number}\ntile_scope i 4: i -> i_o:12, i_i:4\n" in made
+    assert "- i:48 j:64 c_start: c[{0},{1}] = 0.0\n" in made
+    assert "+ i_o:12 i_i:4 j:64 c_start: c[{0} * 4 + {1},{2}] = 0.0\n" in made
+    assert "   1  tile_scope i 4\n" in made
+
+
+def test_a_list_without_words_is_short_and_grouped(play: Play) -> None:
+    listed = play("moves")
+    assert "tile_scope  Split a scope into blocks of `factor` iterations.\n" in listed
+    assert "more: moves tile_scope\n" in listed
+    assert "no legal move with q; 'why MOVE' tells" in play("moves q")
+    assert "vectorize j_i   j_i runs @vector" in play("tile_scope j 8", "moves vectorise j_i")
+
+
+def test_moves_are_undone_edited_and_explained(play: Play) -> None:
+    out = play("tile_scope j 8", "vectorize j_i", "undo", "redo", "edit 1 tile_scope j 16", "show", "drop 1")
+    assert "undone: j_i runs in order\n" in out
+    assert "redone: j_i runs @vector\n" in out
+    assert "step 1 is tile_scope j 16: j_o: 8 -> 4 iterations; j_i: 8 -> 16 iterations\n" in out
+    assert "error: step 1, vectorize j_i: there is no scope j_i\n" in out
+    assert "the schedule is not saved; its moves were\nschedule mm on avx2 at strict\n" in out
+    out = play("vectorize i", "why vectorize j", "why parallelize k", "undo", "insert 1 vectorize j")
+    assert "not legal, condition 6: scope i would stay scalar: the elements of c" in out
+    assert "\n> why vectorize j\nit is legal\n" in out
+    assert "condition 4: scope k cannot run on threads: iterations 0 and 1 both write c[0,0]" in out
+    assert "error: there is nothing to undo\n" in out
+    assert "step 1 is vectorize j: j runs @vector\n" in out
+
+
+def test_schedules_are_saved_and_loaded_and_drive_the_compiler(play: Play) -> None:
+    out = play("tile_scope j 8", "vectorize j_i", "save", "undo", "load mm.avx2.sched", "quit", "steps")
+    assert "saved mm.avx2.sched: perfdojoc mm.ir --schedule mm.avx2.sched\n" in out
+    assert "loaded mm.avx2.sched: j_i runs @vector\n" in out
+    assert "> steps" not in out
+    assert "not saved" not in out
+    assert Path("mm.avx2.sched").read_text().startswith("schedule mm on avx2 at strict\ntile_scope j 8\n")
+    assert main(["mm.ir", "-t", "avx2", "--schedule", "mm.avx2.sched", "--emit", "ir"]) == 0
+    out = play("steps", "save mm.ir", "save mm.avx2.sched", options=("--schedule", "mm.avx2.sched"))
+    assert "   2  vectorize j_i\n" in out
+    assert "error: mm.ir exists\nhint: save mm.ir force overwrites it\n" in out
+    assert Path("mm.ir").read_text().startswith("kernel mm")
+
+
+def test_programs_are_timed_and_checked(play: Play) -> None:
+    out = play("time", "vectorize j", "time", "time", "check", options=("--budget", "0.05"))
+    assert out.count("median") == 3
+    assert "the previous time" in out
+    assert "the first time" in out
+    assert "of the derived bound" in out
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("zorb", "no command and no move 'zorb'"),
+        ("tile_scop i 4", "did you mean 'tile_scope'?"),
+        ("tile_scope", "the scope is missing"),
+        ("tile_scope i", "the factor is missing"),
+        ("0", "there is no move 0"),
+        ("99999", "there is no move 99999"),
+        ("edit", "edit 2 tile_scope i 8"),
+        ("edit 7 tile_scope i 4", "there are no steps yet"),
+        ("drop x", "drop 2"),
+        ("load", "load matmul"),
+        ("load none.sched", "no file none.sched"),
+        ("save /dev/null/x", "Not a directory"),
+        ("why", "why tile_scope i 4"),
+        ("tile_scope i 4 -> ( ;", "unexpected character"),
+        ("\x00\x1b[2J", "no command"),
+        ("redo", "nothing to redo"),
+        ("help", "Put MOVE before step N"),
+    ],
+)
+def test_bad_input_is_told_and_the_game_goes_on(play: Play, line: str, words: str) -> None:
+    out = play(line, "steps")
+    assert words in out
+    assert out.endswith("no move yet\n")
+
+
+def test_wrong_calls_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["play", "sofmax"]) == 1
+    assert "did you mean 'softmax'?" in capsys.readouterr().err
+    assert main(["play", "-"]) == 1
+    assert "give the kernel as a file" in capsys.readouterr().err
+    with pytest.raises(SystemExit) as ended:
+        main(["play", "softmax", "-o", "out"])
+    assert ended.value.code == 2
+    assert "play takes no -o" in capsys.readouterr().err
+
+
+def test_the_end_of_the_input_ends_it(tmp_path: Path) -> None:
+    ended = subprocess.run(
+        [sys.executable, "-m", "perfdojo.cli", "play", str(HERE / "mm.ir"), "-t", "c"],
+        input=b"",
+        capture_output=True,
+        check=False,
+        timeout=60,
+    )
+    assert (ended.returncode, ended.stderr) == (0, b"")
+    assert b"'moves' lists them" in ended.stdout
