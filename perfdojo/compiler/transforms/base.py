@@ -114,6 +114,14 @@ def no_statement(program: Program, *names: str) -> Iterator[Violation]:
             yield Violation(0, f"there is no statement {name}", nearest(name, program.statements))
 
 
+def no_node(program: Program, *names: str) -> Iterator[Violation]:
+    """Yield condition 0, that the named scopes or statements exist, where it does not hold."""
+    for name in names:
+        if name not in program.scopes and name not in program.statements:
+            known = (*program.scopes, *program.statements)
+            yield Violation(0, f"there is no scope or statement {name}", nearest(name, known))
+
+
 def no_buffer(program: Program, *names: str) -> Iterator[Violation]:
     """Yield condition 0, that the named buffers exist, where it does not hold."""
     known = [b.name for b in program.buffers]

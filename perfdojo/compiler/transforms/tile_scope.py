@@ -9,6 +9,8 @@ from typing import Literal as OneOf
 from perfdojo.compiler.dtypes import I64
 from perfdojo.compiler.ir import Literal, Op, Program, Scope
 from perfdojo.compiler.linear import expression, iteration
+from perfdojo.compiler.transforms._kept import copied_private
+from perfdojo.compiler.transforms._marks import SEQUENTIAL
 from perfdojo.compiler.transforms.base import (
     Setting,
     Transform,
@@ -46,6 +48,7 @@ class TileScope(Transform):
     1. 1 <= f <= N.
     2. f divides N, or a remainder is asked for.
     3. With a mask: i_o is not marked, as a guard could leave an iteration out.
+    4. With a tail: nothing is private to i or to a scope in it that runs concurrently or in lanes.
     """
 
     aliases = ("split", "divide_loop", "strip_mine")
@@ -61,13 +64,15 @@ class TileScope(Transform):
     def candidates(cls, program: Program, setting: Setting) -> Iterator[TileScope]:
         for name, place in program.scopes.items():
             extent = const_int(place.node.extent)
+            peelable = any(extent % f and f < extent for f in FACTORS) and not copied_private(program, name)
             for factor in FACTORS:
                 if factor > extent:
                     break
                 if extent % factor == 0:
                     yield cls(name, factor)
                 elif factor < extent:
-                    yield cls(name, factor, "peel")
+                    if peelable:
+                        yield cls(name, factor, "peel")
                     if not place.node.mark:
                         yield cls(name, factor, "mask")
 
@@ -84,6 +89,11 @@ class TileScope(Transform):
             yield Violation(2, reason, "add 'remainder peel' or 'remainder mask'")
         if extent % self.factor and self.remainder == "mask" and program.scopes[self.scope].node.mark:
             yield Violation(3, f"scope {self.scope} is marked @{program.scopes[self.scope].node.mark}")
+        if extent % self.factor and self.remainder == "peel":
+            private = copied_private(program, self.scope)
+            if private is not None:
+                marked, reason = private
+                yield Violation(4, reason, SEQUENTIAL.format(marked))
 
     def rewrite(self, program: Program) -> Program:
         extent, f = extent_of(program, self.scope), self.factor

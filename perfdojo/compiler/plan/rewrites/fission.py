@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import pairwise
 
-from perfdojo.compiler.ir import Node, Program, Scope
-from perfdojo.compiler.linear import iteration
-from perfdojo.compiler.tree import fresh, rebuild, shift, taken_names
+from perfdojo.compiler.ir import Program
+from perfdojo.compiler.transforms.fission_scope import cut_scope
+from perfdojo.compiler.tree import find, fresh, taken_names
 
 
 def fission(program: Program, scope: str, cuts: Sequence[int]) -> tuple[Program, tuple[str, ...]]:
@@ -20,21 +19,13 @@ def fission(program: Program, scope: str, cuts: Sequence[int]) -> tuple[Program,
     2. (D) No dependence runs from a later part to an earlier one: certain when the iterations of i are
        independent of each other.
     """
-    names: list[str] = []
-    taken = taken_names(program)
-
-    def parts(s: Scope) -> list[Node]:
-        ends = [0, *cuts, len(s.body)]
-        if any(a >= b for a, b in pairwise(ends)):
-            raise ValueError(
-                f"fission: {list(cuts)} are not cuts of the {len(s.body)} nodes in scope {scope}"
-            )
-        out: list[Node] = []
-        for start, stop in pairwise(ends):
-            name = s.name if start == 0 else fresh(s.name, taken)
-            body = s.body[start:stop]
-            names.append(name)
-            out.append(replace(s, name=name, body=shift(body, {scope: iteration(name)}) if start else body))
-        return out
-
-    return rebuild(program, scope, parts), tuple(names)
+    body = find(program, scope).body
+    ends = [0, *cuts, len(body)]
+    if any(a >= b for a, b in pairwise(ends)):
+        raise ValueError(f"fission: {list(cuts)} are not cuts of the {len(body)} nodes in scope {scope}")
+    names, taken = [scope], taken_names(program)
+    for start, stop in pairwise((0, *cuts)):
+        name = fresh(scope, taken)
+        program = cut_scope(program, names[-1], stop - start, name)
+        names.append(name)
+    return program, tuple(names)

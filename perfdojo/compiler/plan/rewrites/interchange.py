@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from perfdojo.compiler.ir import Program, Scope
-from perfdojo.compiler.tree import rebuild
+from perfdojo.compiler.transforms.reorder import Reorder
+from perfdojo.compiler.tree import find
 
 
 def interchange(program: Program, outer: str) -> Program:
@@ -16,11 +15,7 @@ def interchange(program: Program, outer: str) -> Program:
     1. The body of i is the scope j and nothing else.
     2. (D) No dependence runs forward in i and backward in j.
     """
-
-    def swap(s: Scope) -> tuple[Scope]:
-        (inner,) = s.body if len(s.body) == 1 else (None,)
-        if not isinstance(inner, Scope):
-            raise ValueError(f"interchange: scope {outer} holds more than one scope")
-        return (replace(inner, body=(replace(s, body=inner.body),)),)
-
-    return rebuild(program, outer, swap)
+    body = find(program, outer).body
+    if len(body) != 1 or not isinstance(body[0], Scope):
+        raise ValueError(f"interchange: scope {outer} holds more than one scope")
+    return Reorder(outer, body[0].name).rewrite(program)

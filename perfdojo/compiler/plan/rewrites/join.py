@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
-
-from perfdojo.compiler.ir import Node, Program, Scope
-from perfdojo.compiler.linear import iteration
-from perfdojo.compiler.tree import Body, edit_body, path, shift
+from perfdojo.compiler.ir import Program, Scope
+from perfdojo.compiler.transforms.join_scopes import JoinScopes
+from perfdojo.compiler.tree import siblings
 
 
 def join(program: Program, first: str) -> Program:
@@ -20,17 +17,8 @@ def join(program: Program, first: str) -> Program:
     1. The next sibling is a scope of the same extent.
     2. (D) No iteration of i needs, or is needed by, a different iteration of j.
     """
-    around = path(program, first)
-    parent = around[-2].name if len(around) > 1 else None
-
-    def fused(body: Body) -> Iterator[Node]:
-        position = next(k for k, n in enumerate(body) if n.name == first)
-        a, b = body[position], body[position + 1] if position + 1 < len(body) else None
-        if not isinstance(a, Scope) or not isinstance(b, Scope) or a.extent != b.extent:
-            raise ValueError(f"join: no scope of the same extent follows {first}")
-        mark = a.mark if a.mark == b.mark else ""
-        yield from body[:position]
-        yield replace(a, mark=mark, body=(*a.body, *shift(b.body, {b.name: iteration(first)})))
-        yield from body[position + 2 :]
-
-    return edit_body(program, parent, fused)
+    place, body = program.scopes[first], siblings(program, first)
+    second = body[place.position + 1] if place.position + 1 < len(body) else None
+    if not isinstance(second, Scope) or place.node.extent != second.extent:
+        raise ValueError(f"join: no scope of the same extent follows {first}")
+    return JoinScopes(first, second.name).rewrite(program)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from perfdojo.compiler.ir import MARKS, Program
-from perfdojo.compiler.tree import rebuild
+from perfdojo.compiler.transforms._marks import with_mark
 
 
 def mark(program: Program, scope: str, how: str) -> Program:
@@ -18,4 +16,4 @@ def mark(program: Program, scope: str, how: str) -> Program:
     """
     if how and how not in MARKS:
         raise ValueError(f"mark: {how} is not a mark")
-    return rebuild(program, scope, lambda s: (replace(s, mark=how),))
+    return with_mark(program, scope, how)

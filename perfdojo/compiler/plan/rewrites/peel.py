@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from perfdojo.compiler.dtypes import I64
-from perfdojo.compiler.ir import Literal, Node, Program, Scope
-from perfdojo.compiler.linear import iteration
-from perfdojo.compiler.tree import copy_named, find, fresh, rebuild, shift, taken_names
+from perfdojo.compiler.ir import Program
+from perfdojo.compiler.transforms.peel_scope import PeelScope
+from perfdojo.compiler.tree import find, fresh, taken_names
 from perfdojo.compiler.walk import const_int
 
 
@@ -33,14 +30,5 @@ def peel(program: Program, scope: str, at: int, again: int = 0) -> tuple[Program
         raise ValueError(f"peel: {at} is not inside the range of scope {scope}, 0 to {extent}")
     if not 0 <= again <= at:
         raise ValueError(f"peel: {again} iterations of scope {scope} cannot be repeated before {at}")
-    start = at - again
-    taken = taken_names(program)
-    tail = fresh(f"{scope}_t", taken)
-    index = iteration(tail, 1, start)
-
-    def two(s: Scope) -> tuple[Node, ...]:
-        body = copy_named(shift(s.body, {scope: index}), "_t", taken)
-        rest = replace(s, name=tail, extent=Literal(extent - start, I64), body=body)
-        return replace(s, extent=Literal(at, I64)), rest
-
-    return rebuild(program, scope, two), scope, tail
+    tail = fresh(f"{scope}_t", taken_names(program))
+    return PeelScope(scope, at, again, (tail,)).rewrite(program), scope, tail

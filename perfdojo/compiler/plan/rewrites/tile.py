@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from perfdojo.compiler.dtypes import I64
-from perfdojo.compiler.ir import Literal, Program, Scope
-from perfdojo.compiler.linear import iteration
-from perfdojo.compiler.tree import find, fresh, rebuild, shift, taken_names
+from perfdojo.compiler.ir import Program
+from perfdojo.compiler.transforms.tile_scope import TileScope
+from perfdojo.compiler.tree import find, fresh, taken_names
 from perfdojo.compiler.walk import const_int
 
 
@@ -25,10 +22,4 @@ def tile(program: Program, scope: str, factor: int) -> tuple[Program, str, str]:
         raise ValueError(f"tile: {factor} does not divide the extent {extent} of scope {scope}")
     taken = taken_names(program)
     outer, inner = fresh(f"{scope}_o", taken), fresh(f"{scope}_i", taken)
-    index = iteration(outer, factor).plus(iteration(inner))
-
-    def two(s: Scope) -> tuple[Scope]:
-        block = Scope(inner, Literal(factor, I64), shift(s.body, {scope: index}))
-        return (replace(s, name=outer, extent=Literal(extent // factor, I64), body=(block,)),)
-
-    return rebuild(program, scope, two), outer, inner
+    return TileScope(scope, factor, names=(outer, inner)).rewrite(program), outer, inner
