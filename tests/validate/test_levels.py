@@ -42,6 +42,7 @@ PAIRS: dict[str, tuple[str, str, FpLevel | Literal[""]]] = {
     "an fma in a reduction": (DOT, "s[] = 0\n8 s[] = fma(a[{0}], b[{0}], s[])", "contract"),
     "an fma": ("s[] = c[] * d[] + a[0]", "s[] = fma(d[], c[], a[0])", "contract"),
     "an fma of a difference": ("s[] = a[0] - c[] * d[]", "s[] = fma(-c[], d[], a[0])", "contract"),
+    "an fma with a negative factor": ("s[] = c[] - 4 * d[]", "s[] = fma(-4.0, d[], c[])", "contract"),
     "an fma with a negative addend": ("s[] = c[] * d[] - a[0]", "s[] = fma(c[], d[], -a[0])", "contract"),
     "operands the other way round": ("s[] = c[] + d[]", "s[] = d[] + c[]", "contract"),
     "a sum backwards": (SUM, "s[] = 0\n8 s[] += a[7-{0}]", "reassoc"),
@@ -88,6 +89,16 @@ PAIRS: dict[str, tuple[str, str, FpLevel | Literal[""]]] = {
     "an fma in a guarded reduction backwards": (
         "s[] = 0\n8 s[] += a[{0}] * b[{0}] if b[{0}] < c[]",
         "s[] = 0\n8 s[] = fma(a[7-{0}], b[7-{0}], s[]) if b[7-{0}] < c[]",
+        "reassoc",
+    ),
+    "an fma in a reduction, backwards, and what follows": (
+        f"{DOT}\ns[] = max(s[] + d[], exp(s[]))",
+        "s[] = 0\n8 s[] = fma(a[7-{0}], b[7-{0}], s[])\ns[] = max(s[] + d[], exp(s[]))",
+        "reassoc",
+    ),
+    "a maximum backwards, and the maximum with another": (
+        "s[] = -inf\n8 s[] max= max(a[{0}], b[{0}])\ns[] = max(max(s[], c[]), d[])",
+        "s[] = -inf\n8 s[] max= max(a[7-{0}], b[7-{0}])\ns[] = max(max(s[], c[]), d[])",
         "reassoc",
     ),
     "a sum of sums": (SUM, "4 t[{0}] = 0\n| 2 t[{0}] += a[2*{0}+{1}]\ns[] = 0\n4 s[] += t[{0}]", "reassoc"),

@@ -91,11 +91,11 @@ def linear_form(name: str, args: list[Known]) -> tuple[int, Terms] | None:
 
 def apply(now: list[int], name: str, dtype: DType, args: list[Known]) -> Known | None:
     """Return the result of an arithmetic operation on known integers, None when it has no integer form."""
-    found = operation(name, dtype)
-    if found is None:
-        return None
     low, high = interval(name, tuple((a.low, a.high) for a in args), dtype)
     fits = dtype.smallest <= low and high <= dtype.largest
+    found = operation(name, dtype, fits)
+    if found is None:
+        return None
     if not fits:
         low, high = int(dtype.smallest), int(dtype.largest)
     linear = linear_form(name, args) if fits and dtype == I64 else None

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from perfdojo.compiler.dtypes import DTYPES, DType
 from perfdojo.compiler.validate.draws import REDUCING
+from perfdojo.compiler.validate.groups import Groups
 from perfdojo.compiler.validate.integers import operation, wrap
 from perfdojo.compiler.validate.terms import Terms
 
@@ -16,10 +17,7 @@ class Forms(Protocol):
     """What this needs of `Normal`."""
 
     terms: Terms
-
-    def guarded(self, term: int) -> list[int] | None:
-        """See `Normal`."""
-        ...
+    groups: Groups
 
     def known(self, term: int) -> int | None:
         """See `Normal`."""
@@ -38,13 +36,13 @@ def gather(forms: Forms, root: int, group: str) -> int:
         term, sign = todo.pop()
         normal = None if term == root else forms.known(term)
         if normal is None:
-            todo += [(o, s * sign) for o, s in _operands(forms, term, found, sign)]
+            todo += [(o, s * sign) for o, s in operands(forms, term, found, sign)]
         else:
             _collect(forms.terms, normal, group, sign, found)
     return _term(forms.terms, group, found)
 
 
-def _operands(forms: Forms, term: int, found: Counter[int], sign: int) -> list[tuple[int, int]]:
+def operands(forms: Forms, term: int, found: Counter[int], sign: int) -> list[tuple[int, int]]:
     """Return the operands of a step that are to be looked into, with their signs.
 
     What a step makes of its operands (a product in an fma, a negation, a guarded value) goes into `found`.
@@ -62,7 +60,7 @@ def _operands(forms: Forms, term: int, found: Counter[int], sign: int) -> list[t
         found[forms.build(f"mul.{kind}", [_normal(forms, a) for a in args[:2]])] += sign
         return [(args[2], 1)]
     if name == "select":
-        parts = [_normal(forms, a) for a in forms.guarded(term) or ()]
+        parts = [_normal(forms, a) for a in forms.groups.guarded(term) or ()]
         value = parts[0] if len(parts) == 1 else forms.build(f"mul.{kind}", parts)
         found[forms.terms[(f"when.{kind}", _normal(forms, args[0]), value)]] += sign
         return [(args[2], 1)]

@@ -42,14 +42,18 @@ def wrap(value: int, dtype: DType) -> int:
     return ((value + half) & mask) - half
 
 
-def operation(name: str, dtype: DType) -> Callable[..., int] | None:
-    """Return what `name` does on operands of an integer type or bool; None when it has no such form."""
+def operation(name: str, dtype: DType, fits: bool = False) -> Callable[..., int] | None:
+    """Return what `name` does on operands of an integer type or bool; None when it has no such form.
+
+    Args:
+        fits: the result is known to be in the range of the type.
+    """
     if dtype.is_float:
         return None
     if name in COMPARE:
         return COMPARE[name]
     found = _INTEGER.get(name)
-    if found is None or name in _EXACT:
+    if found is None or fits or name in _EXACT:
         return found
     exact = found
     return lambda *args: wrap(exact(*args), dtype)
@@ -76,5 +80,5 @@ def interval(name: str, args: tuple[tuple[int, int], ...], dtype: DType) -> tupl
         return min(a // c, a // d), max(b // c, b // d)
     if name == "mod" and c > 0:
         return 0, d - 1
-    # The smallest integer divided by -1 wraps, as its negation does.
-    return int(dtype.smallest), int(dtype.largest)
+    # The smallest integer divided by -1 is one more than the largest.
+    return int(dtype.smallest), int(dtype.largest) + 1

@@ -26,16 +26,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from perfdojo.compiler.dtypes import DTYPES
 from perfdojo.compiler.lowering.target import FpLevel
 from perfdojo.compiler.validate.draws import REDUCING
 from perfdojo.compiler.validate.gather import gather
+from perfdojo.compiler.validate.groups import Groups
+from perfdojo.compiler.validate.reference import Lengths, Reference
 from perfdojo.compiler.validate.rules import Rules
 from perfdojo.compiler.validate.terms import Terms
-
-_EXACT_GROUPS = {"add": "sum", "sub": "sum", "neg": "sum", "mul": "prod", "min": "min*", "max": "max*"}
-_ORDERED = {"add": "sum", "sub": "sum", "fma": "sum", "mul": "prod", "min": "min*", "max": "max*"}
-_GROUPS = {"radd": "sum", "rmul": "prod", "rmin": "min*", "rmax": "max*"}
 
 
 class Normal:
@@ -45,15 +42,17 @@ class Normal:
         reference: the normal forms of the original's terms; None when this is the original.
     Attributes:
         made: all normal forms so far.
+        groups: which terms are steps of sums, products, ... of any number of operands.
     """
 
-    def __init__(self, terms: Terms, level: FpLevel, reference: frozenset[int] | None = None) -> None:
+    def __init__(self, terms: Terms, level: FpLevel, reference: Reference | None = None) -> None:
         self.terms, self.reference = terms, reference
         self.made: set[int] = set()
+        self.groups = Groups(terms, level in ("reassoc", "fast"), reference is not None)
         self._rules = Rules(terms, level, self.made)
-        self._free = level in ("reassoc", "fast")
         self._memo: dict[int, int] = {}
-        self._group_of: dict[str, str] = {}
+        self._lengths = Lengths(self)
+        self._foreign: set[int] = set()
 
     def of(self, roots: Iterable[int]) -> list[int]:
         """Return the normal form of each term."""
@@ -69,7 +68,7 @@ class Normal:
         A sum that only occurs as an operand of sums has none of its own: a reduction of n steps would
         otherwise have n forms of up to n operands.
         """
-        memo, nodes = self._memo, self.terms.nodes
+        memo, nodes, groups = self._memo, self.terms.nodes, self.groups
         todo, needed = set[int](), set(roots)
         stack = list(roots)
         while stack:
@@ -79,62 +78,12 @@ class Normal:
             todo.add(top)
             key = nodes[top]
             stack.extend(key[1:])
-            group = self.group(top)
+            group = groups.of(top)
             for place, child in enumerate(key[1:]):
-                if not group or self.group(child) != group or not self._steps(top, place):
+                if not group or groups.of(child) != group or not groups.continues(top, place):
                     needed.add(child)
-            guarded = self.guarded(top)
-            if guarded is not None:
-                needed.update(guarded)
+            needed.update(groups.guarded(top) or ())
         return todo, needed
-
-    def group(self, term: int) -> str:
-        """Return the sum, product, ... of any number of operands that a term is a step of, or ""."""
-        op = self.terms.nodes[term][0]
-        found = self._group_of.get(op)
-        if found is None:
-            found = self._group_of[op] = self._find_group(op)
-        return f"sum.{op.partition('.')[2]}" if not found and self.guarded(term) is not None else found
-
-    def guarded(self, term: int) -> list[int] | None:
-        """Return x, or the factors of x, if a term is `g ? s + x : s` in a program that may reorder sums."""
-        op, *args = self.terms.nodes[term]
-        if self.reference is None or not self._free or not op.startswith("select.") or not self._is_float(op):
-            return None
-        step, *operands = self.terms.nodes[args[1]]
-        if args[2] not in operands:
-            return None
-        if step.startswith("add."):
-            operands.remove(args[2])
-            return operands
-        return operands[:2] if step.startswith("fma.") and operands[2] == args[2] else None
-
-    def _find_group(self, op: str) -> str:
-        name, _, kind = op.partition(".")
-        if name in ("and", "or"):
-            return f"{name}*.{kind}"
-        dtype = DTYPES.get(kind)
-        if dtype is None:
-            return ""
-        if not dtype.is_float:
-            found = _EXACT_GROUPS.get(REDUCING.get(name, name), "")
-        else:
-            found = _GROUPS.get(name, "") if self._free else ""
-            if self._free and self.reference is not None:
-                found = found or _ORDERED.get(name, "")
-        return f"{found}.{kind}" if found else ""
-
-    def _steps(self, term: int, place: int) -> bool:
-        """Tell whether operand `place` of a step is a step itself when it is of the same group."""
-        op = self.terms.nodes[term][0]
-        name = op.partition(".")[0]
-        if name in ("fma", "select"):
-            return place == 2 or (place == 1 and name == "select")
-        if name in REDUCING:
-            return place == 0 or (place == 1 and len(self.terms.nodes[term]) == 3)
-        return name != "sub" or place == 0 or not DTYPES[op.partition(".")[2]].is_float
-
-    # ------------------------------------------------------------ one term
 
     def _process(self, term: int, needed: bool) -> None:
         key, memo = self.terms.nodes[term], self._memo
@@ -142,35 +91,48 @@ class Normal:
             memo[term] = term
             self.made.add(term)
             return
-        group = self.group(term)
+        group = self.groups.of(term)
         if not group:
             memo[term] = self._rules.build(key[0], [memo[c] for c in key[1:]])
             return
-        ordered = self.reference is not None and self._is_float(key[0])
-        reduces = key[0].partition(".")[0] in REDUCING
-        if ordered and not reduces and self._as_written(term):
+        if self.reference is None or not self.groups.is_float(key[0]):
+            if needed:
+                self._gather(term, group)
             return
-        if not needed:
+        self._lengths.note(term, group)
+        if key[0].partition(".")[0] not in REDUCING and self._as_written(term, self.reference):
             return
-        found = gather(self, term, group)
+        if needed and self._gather(term, group) not in self.reference.terms:
+            self._as_written(term, self.reference)
+
+    def _gather(self, term: int, group: str) -> int:
+        found = self._memo[term] = gather(self, term, group)
         self.made.add(found)
-        if ordered and reduces and found not in (self.reference or ()) and self._as_written(term):
-            return
-        memo[term] = found
+        return found
 
-    def _as_written(self, term: int) -> bool:
-        """Take a step as an operation of two operands where the original has it."""
-        key, memo = self.terms.nodes[term], self._memo
-        assert self.reference is not None
-        if any(c not in memo for c in key[1:]):
+    def _as_written(self, term: int, reference: Reference) -> bool:
+        """Take a step as an operation of two operands where the original has that."""
+        op, *args = self.terms.nodes[term]
+        if not all(self._settle(c, reference) for c in args):
             return False
-        found = self._rules.build(key[0], [memo[c] for c in key[1:]])
-        if found in self.reference:
-            memo[term] = found
-        return found in self.reference
+        found = self._rules.build(op, [self._memo[c] for c in args])
+        if found in reference.terms:
+            self._memo[term] = found
+        return found in reference.terms
 
-    def _is_float(self, op: str) -> bool:
-        return DTYPES[op.partition(".")[2]].is_float
+    def _settle(self, term: int, reference: Reference) -> bool:
+        """Give a step that was not wanted for itself the form that the original has, if it has it."""
+        if term in self._memo:
+            return True
+        group = self.groups.of(term)
+        if term in self._foreign or not self._lengths.occurs(term, group, reference):
+            return False
+        found = gather(self, term, group)
+        if found in reference.terms:
+            self._memo[term] = found
+            return True
+        self._foreign.add(term)
+        return False
 
     # ------------------------------------------------------------ for `gather`
 

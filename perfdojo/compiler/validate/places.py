@@ -76,14 +76,14 @@ def place(
     def leaves(extent: int) -> Fault:
         return Fault(f"names {name()}, outside of the extent {extent}, {where()}")
 
-    if len(others) == 1 and not parts:
+    if len(others) == 1:
         ((only, step, extent),) = others
 
         def single() -> int:
             at = only()
             if not 0 <= at < extent:
                 raise leaves(extent)
-            return at * step
+            return linear() + at * step
 
         return Place(single, name)
 

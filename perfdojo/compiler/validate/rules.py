@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 from perfdojo.compiler.dtypes import DTYPES
@@ -64,8 +65,11 @@ class Rules:
         found, negative = list(args), False
         for n, arg in enumerate(args):
             op, *inner = self.terms.nodes[arg]
+            value = self.terms.floats.get(arg)
             if op == f"neg.{kind}":
                 found[n], negative = inner[0], not negative
+            elif value is not None and math.copysign(1.0, value) < 0:
+                found[n], negative = self.neg(kind, (arg,)), not negative
         product = self.make(f"mul.{kind}", *sorted(found))
         return self.neg(kind, (product,)) if negative else product
 

@@ -12,6 +12,7 @@ from perfdojo.compiler.validate.draws import Draw
 from perfdojo.compiler.validate.faults import Fault, check_extents
 from perfdojo.compiler.validate.machine import Machine
 from perfdojo.compiler.validate.normal import Normal
+from perfdojo.compiler.validate.reference import Reference
 from perfdojo.compiler.validate.sizes import LIMIT, check_limit
 from perfdojo.compiler.validate.terms import UNWRITTEN, Terms, element_name
 from perfdojo.compiler.walk import const_int
@@ -68,7 +69,7 @@ class Validator:
         self.original, self.fp, self.draws, self.seed, self.limit = original, fp, draws, seed, limit
         self.terms = Terms(original.arguments)
         self._normal = Normal(self.terms, fp)
-        self._reference: frozenset[int] = frozenset()
+        self._reference = Reference(self.terms, ())
         self._outcomes: list[_Outcome] = []
         try:
             self._machine = Machine(original, self.terms, watched=False)
@@ -141,7 +142,7 @@ class Validator:
         if outcome.forms is None:
             all_terms = [t for terms in outcome.storage.values() for t in terms]
             outcome.forms = dict(zip(all_terms, self._normal.of(all_terms), strict=True))
-            self._reference = frozenset(self._normal.made)
+            self._reference = Reference(self.terms, self._normal.made)
         forms = outcome.forms
         normal = Normal(self.terms, self.fp, self._reference)
         for (b, at, one, _), two in zip(pairs, normal.of([p[3] for p in pairs]), strict=True):
