@@ -51,10 +51,9 @@ def repeatable(scope: Scope) -> bool:
     anew: dict[str, tuple[Expr, ...]] = {}
     changed = written(body)
     for node in body:
-        for load, _ in touches((node,)):
+        for load, writes in touches((node,)):
             if load.buffer in changed and load.buffer not in anew:
-                first = isinstance(node, Statement) and node.op == "=" and node.guard is None
-                if not first or load is not node.target:  # type: ignore[union-attr]
+                if not (writes and isinstance(node, Statement) and node.op == "=" and node.guard is None):
                     return False
                 anew[load.buffer] = load.indices
             if load.buffer in changed and load.indices != anew[load.buffer]:
