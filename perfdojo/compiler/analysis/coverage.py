@@ -80,27 +80,13 @@ class Coverage:
         if any(not form.quasi_affine for form in dims):
             return
         conditions = frozenset(access.conditions)
-        if conditions and self._always_inside(access):
+        if conditions and only_inside(self.model, access):
             conditions = frozenset()
         if any(not self._constant_data(c) for c in conditions):
             return
         key = Key(tuple(Affine(0, f.terms) for f in dims), ((),) * len(dims), conditions)
         box = tuple((f.const, f.const) for f in dims)
         add(self.frames[-1], access.load.buffer, key, [box])
-
-    def _always_inside(self, access: Access) -> bool:
-        """True when the guard says no more than that the indices lie in the buffer, as those of reads do."""
-        shape = self.model.shape(access.load.buffer)
-        for condition in access.conditions:
-            held = exactly(self.model, condition)
-            if held is None:
-                return False
-            for form in held:
-                if not any(
-                    _is_bound(form, access.indices[d], shape[d]) for d in self.stored[access.load.buffer]
-                ):
-                    return False
-        return True
 
     def _constant_data(self, condition: Condition) -> bool:
         """True when a condition cannot change its value between two statements of one iteration."""
@@ -174,6 +160,19 @@ def exactly(model: Model, condition: Condition) -> list[Affine] | None:
     if not isinstance(expr, Op) or expr.op not in ("lt", "le", "gt", "ge"):
         return None
     return list(implied(model.forms, condition)) or None
+
+
+def only_inside(model: Model, access: Access) -> bool:
+    """True when the conditions say no more than that the stored indices lie in the buffer, as they must."""
+    shape, stored = model.shape(access.load.buffer), model.stored(access.load.buffer)
+    for condition in access.conditions:
+        held = exactly(model, condition)
+        if held is None:
+            return False
+        for form in held:
+            if not any(_is_bound(form, access.indices[d], shape[d]) for d in stored):
+                return False
+    return True
 
 
 def _is_bound(form: Affine, index: Affine, extent: int) -> bool:

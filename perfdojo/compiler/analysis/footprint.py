@@ -54,16 +54,33 @@ def footprint_box(program: Program | Model, scope: str, buffer: str, kind: Kind 
     """
     known = model(program)
     accesses = _accesses(known, scope, buffer, kind)
-    if not accesses:
-        return None
-    depth = depth_of(known, scope)
+    return hull(known, accesses, depth_of(known, scope)) if accesses else None
+
+
+def hull(
+    known: Model,
+    accesses: Sequence[Access],
+    depth: int,
+    dims: Sequence[int] | None = None,
+    clip: bool = True,
+) -> Box | None:
+    """Return the smallest strided box around what accesses to one buffer touch.
+
+    None when their indices move differently with the `depth` outermost scopes.
+
+    Args:
+        dims: the dimensions of the buffer to look at; None for all.
+        clip: cut off what lies outside of the buffer where no scope around moves the box.
+    """
     outer = {s.name for s in accesses[0].scopes[:depth]}
+    shape = known.shape(accesses[0].load.buffer)
+    dims = range(len(shape)) if dims is None else dims
     extents, is_exact = [], all(not a.conditions for a in accesses) and _is_product(accesses, outer)
-    for d, size in enumerate(known.shape(buffer)):
-        parts = [_split(a.indices[d], outer) for a in accesses]
+    for d in dims:
+        parts = [split(a.indices[d], outer) for a in accesses]
         if any(base != parts[0][0] for base, _ in parts):
             return None
-        found = _extent(known, parts[0][0], [inner for _, inner in parts], size)
+        found = _extent(known, parts[0][0], [inner for _, inner in parts], shape[d] if clip else None)
         extents.append(found)
         is_exact = is_exact and all(_fills(known, inner, found) for _, inner in parts)
     return Box(tuple(extents), is_exact)
@@ -95,7 +112,7 @@ def _accesses(known: Model, scope: str, buffer: str, kind: Kind) -> list[Access]
     return [a for a in known.within(scope) if a.load.buffer == buffer and is_wanted(a)]
 
 
-def _split(form: Affine, outer: set[str]) -> tuple[Affine, Affine]:
+def split(form: Affine, outer: set[str]) -> tuple[Affine, Affine]:
     """Cut a form into the part that the scopes around decide and the rest, which holds the constant."""
     fixed: dict[Atom, int] = {}
     inner: dict[Atom, int] = {}
@@ -105,15 +122,16 @@ def _split(form: Affine, outer: set[str]) -> tuple[Affine, Affine]:
     return Affine(0, fixed), Affine(form.const, inner)
 
 
-def _extent(known: Model, base: Affine, inner: Sequence[Affine], size: int) -> Extent:
+def _extent(known: Model, base: Affine, inner: Sequence[Affine], size: int | None) -> Extent:
     ranges = [known.forms.range(i) for i in inner]
     low, high = min(r[0] for r in ranges), max(r[1] for r in ranges)
-    if not base.terms:
+    clipped = size is not None and not base.terms
+    if clipped and size is not None:
         low, high = max(low, 0), min(high, size - 1)
     steps = [c for i in inner for c in i.terms.values()]
     starts = [r[0] for r in ranges]
     stride = gcd(*steps, *(s - starts[0] for s in starts)) or 1
-    if not base.terms and (low - starts[0]) % stride:
+    if clipped and (low - starts[0]) % stride:
         low += stride - (low - starts[0]) % stride
     return Extent(Affine(low, base.terms), stride, (high - low) // stride + 1)
 
