@@ -232,6 +232,11 @@ MADE = {
         "add_scope s -> j ; join_scopes j i",
         ("j:4 s[] = 1.0 if {0} < 1", "| z[{0},0] = s[]"),
     ),
+    "iterations that cancel out": (
+        ("i:3 j:2 z[{0} * 2 + {1},({0} - {0}) // 2] = x[{1} - {1},{1} * 0 + {0}]",),
+        "collapse_scopes i j",
+        ("i_j:6 z[{0},0] = x[0,{0} // 2]",),
+    ),
     "there and back": (
         ("i:6 z[{0},0] = x[{0} % 4,{0}]",),
         "tile_scope i 3 ; reorder i_o i_i ; reorder i_i i_o ; collapse_scopes i_o i_i -> i",

@@ -101,7 +101,9 @@ class CollapseScopes(Transform):
             elif n == 1:
                 body = shift(inner.body, {s.name: Linear(), inner.name: iteration(name)})
             else:
-                body = map_statements(_Indices(s.name, inner.name, name, m).statement, inner.body)
+                same = {scope: iteration(scope) for scope in (s.name, inner.name)}
+                plain = shift(inner.body, same)  # no {i} - {i} is left, which no coefficient would show
+                body = map_statements(_Indices(s.name, inner.name, name, m).statement, plain)
             yield replace(s, name=name, extent=Literal(n * m, I64), body=body)
 
         return rebuild(program, self.outer, one)
