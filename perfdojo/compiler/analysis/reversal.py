@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from perfdojo.compiler.analysis.accesses import Access, Model
 from perfdojo.compiler.analysis.affine import value_at
+from perfdojo.compiler.analysis.frames import Frame
 from perfdojo.compiler.analysis.ranges import Range
-from perfdojo.compiler.analysis.systems import Frame, System
+from perfdojo.compiler.analysis.systems import System
 from perfdojo.compiler.analysis.undecided import Undecided
 
 _VERBS = {"read": ("read", "reads"), "write": ("write", "writes"), "reduce": ("update", "updates")}
