@@ -119,8 +119,9 @@ def model(program: Program | Model) -> Model:
     """Return the accesses of a bound program; the last programs asked for are remembered."""
     if isinstance(program, Model):
         return program
-    for known in _RECENT:
+    for number, known in enumerate(_RECENT):
         if known.program is program:
+            _RECENT.append(_RECENT.pop(number))
             return known
     built = _build(program)
     _RECENT.append(built)

@@ -100,17 +100,22 @@ def all_apart(known: Model, accesses: Sequence[Access], depth: int) -> bool:
     return False
 
 
-def apart(known: Model, a: Access, b: Access, depth: int, whole: bool = False) -> bool:
+def apart(
+    known: Model, a: Access, b: Access, depth: int, whole: bool = False, dims: Sequence[int] | None = None
+) -> bool:
     """True when one dimension shows that different iterations at `depth` never meet in a and b.
 
     Args:
         whole: compare in all dimensions, not only in those that are materialised.
+        dims: compare in these dimensions.
     """
     forms = known.forms
     last = forms.extents[a.scopes[depth].name] - 1
     if last == 0:
         return True
-    for d in range(len(a.indices)) if whole else known.stored(a.load.buffer):
+    if dims is None:
+        dims = range(len(a.indices)) if whole else known.stored(a.load.buffer)
+    for d in dims:
         x, y = _split(forms, a.indices[d], a, depth), _split(forms, b.indices[d], b, depth)
         if x is None or y is None:
             continue

@@ -103,6 +103,22 @@ def private_buffers(program: Program | Model, scope: str) -> frozenset[str]:
     return frozenset(_private(known, scope, shared))
 
 
+def is_private(program: Program | Model, scope: str, buffer: str) -> bool:
+    """Tell whether each iteration of a scope could have its own copy of a buffer: nothing flows between them.
+
+    It is a `tmp`, accessed only inside the scope, and every element is written in an iteration before the
+    same iteration reads it.
+
+    Raises:
+        Undecided: the sets are too complicated.
+    """
+    known = model(program)
+    key = ("private", scope, buffer)
+    if key not in known.answers:
+        known.answers[key] = buffer in known.by_buffer and bool(_private(known, scope, (buffer,)))
+    return bool(known.answers[key])
+
+
 def carried_reductions(program: Program | Model, scope: str) -> tuple[str, ...]:
     """Return the reductions (statement names) whose element several iterations of a scope accumulate into."""
     known = model(program)
