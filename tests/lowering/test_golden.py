@@ -15,6 +15,7 @@ HERE = Path(__file__).parent
 CASES: dict[str, tuple[Target, FpLevel]] = {
     "softmax_row": (EIGHT, "reassoc"),
     "matmul_tile": (EIGHT, "contract"),
+    "steps_of_a_sum": (EIGHT, "contract"),
     "convolution_scalar": (SCALAR, "strict"),
     "tail_masked": (MASKED, "reassoc"),
     "tail_narrower": (EIGHT, "strict"),

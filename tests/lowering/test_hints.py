@@ -65,7 +65,7 @@ def test_a_parallel_loop_behind_one_that_streamed_needs_no_fence_before_it() -> 
     assert not any(isinstance(s, Fence) for s in body)
 
 
-def test_one_prefetch_for_a_line_and_only_in_innermost_loops() -> None:
+def test_one_prefetch_for_a_line_where_the_loop_moves_on() -> None:
     head = "kernel k\nin x: f32[9, 4096] prefetch(64)\nin i: i32[9] values(0, 9)\nout y: f32[9, 4000]\n\n"
     assert prefetches(head + "9 4000 y[{0},{1}] = x[{0},{1}] + x[{0},{1} + 1] + x[{0},{1} + 16]\n") == [
         "x[((i0 * 4096) + i1) + 64]",
@@ -74,7 +74,12 @@ def test_one_prefetch_for_a_line_and_only_in_innermost_loops() -> None:
     assert prefetches(head + "9 4000 y[{0},{1}] = x[i[{0}],{1}]\n") != []
     # data decide the line, or no next iteration loads elsewhere
     assert prefetches(head + "9 4000 y[{0},{1}] = x[i[{1} % 9],{0}]\n") == []
-    assert prefetches(head + "9 4000 y[{0},{1}] = x[{0},0]\n") == []
+    assert prefetches(head + "9 4000 y[{0},{1}] = x[0,0]\n") == []
+
+
+def test_an_outer_loop_fetches_what_it_loads_itself() -> None:
+    head = "kernel k\nin x: f32[9, 4096]\ninout y: f32[9, 64] prefetch(128)\n\n"
+    assert prefetches(head + "9 4000 y[{0},0] += x[{0},{1}]\n") == ["y[(i0 * 64) + 128]"]
 
 
 def test_what_is_fetched_under_a_condition_is_fetched_after_it_too() -> None:

@@ -7,8 +7,9 @@ see them behind a fence only: one stands at the end of the function, at the end 
 parallel loop does, and before a parallel loop where the thread that starts the others has streamed. A thread
 itself reads what it streamed, fence or not.
 
-Fetched ahead is what a load in an innermost loop will read some iterations later, once for the accesses of an
-iteration that lie in one line. Gathers, and loads at offsets that data decide, are left alone.
+Fetched ahead is what a load will read some iterations later of the loop that it stands in, once for the
+accesses of an iteration that lie in one line. The loop may hold others: the tile of a product that the next
+sums go to is fetched while these are made. Gathers, and loads at offsets that data decide, are left alone.
 """
 
 from __future__ import annotations
@@ -106,19 +107,15 @@ def _any_streamed(body: Body) -> bool:
 
 
 def _fetched(body: Body, context: Context) -> Body:
-    """Return a body with prefetches in its innermost loops."""
+    """Return a body with prefetches in its loops, in each for the loads outside of the loops in it."""
     out: list[Stmt] = []
     for s in body:
-        if isinstance(s, For) and not _has_loop(s.body):
-            s = replace(s, body=_Ahead(s, context).body(s.body, {}))
+        if isinstance(s, For):
+            s = replace(s, body=_Ahead(s, context).body(_fetched(s.body, context), {}))
         elif isinstance(s, BLOCKS):
             s = replace(s, body=_fetched(s.body, context))
         out.append(s)
     return tuple(out)
-
-
-def _has_loop(body: Body) -> bool:
-    return any(isinstance(s, For) or (isinstance(s, If) and _has_loop(s.body)) for s in body)
 
 
 Places = dict[tuple[str, tuple[tuple[int, int], ...]], tuple[int, ...]]
@@ -126,7 +123,7 @@ Places = dict[tuple[str, tuple[tuple[int, int], ...]], tuple[int, ...]]
 
 
 class _Ahead:
-    """The prefetches of one innermost loop."""
+    """The prefetches of one loop, those of loops inside of it aside."""
 
     def __init__(self, loop: For, context: Context) -> None:
         self.loop, self.context, self.arena = loop, context, context.arena

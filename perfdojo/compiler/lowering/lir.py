@@ -102,7 +102,7 @@ class For:
     """`for (var = start; var < stop; var += step)`; `parallel` spreads iterations over threads.
 
     Each thread has its own copy of the temporaries in `private`; their `Allocate` says how many there are.
-    With `fenced` each of the threads ends with a `Fence`.
+    With `fenced` each of the threads ends with a `Fence`. The compiler is to write out `unroll` iterations.
     """
 
     var: Var
@@ -113,6 +113,7 @@ class For:
     parallel: bool = False
     private: tuple[str, ...] = ()
     fenced: bool = False
+    unroll: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,9 @@ from perfdojo.compiler.lowering.lanes import Sums, lane_counts, sums
 from perfdojo.compiler.lowering.linear import Linear
 from perfdojo.compiler.lowering.lir import INDEX, Comment, For, Stmt
 from perfdojo.compiler.lowering.statements import statement
+from perfdojo.compiler.lowering.steps import steps_of
 from perfdojo.compiler.lowering.tell import told
-from perfdojo.compiler.lowering.vectors import VectorScope, partial_width, scopes_in
+from perfdojo.compiler.lowering.vectors import MAX_WRITTEN_OUT, VectorScope, partial_width, scopes_in
 from perfdojo.compiler.walk import const_int
 
 MAX_COPIES = 1024
@@ -100,7 +101,32 @@ class Scopes:
             code = self._vector(scope, inner, frame, copies)
             if code is not None:
                 return code
-        return [self._loop(scope, inner, frame, 0, extent, copies)]
+        steps = self._steps(scope, inner, frame, copies)
+        return [steps or self._loop(scope, inner, frame, 0, extent, copies)]
+
+    def _steps(self, scope: Scope, inner: tuple[Scope, ...], frame: Frame, copies: int) -> For | None:
+        """Return one loop for a scope and the steps that fill it, see `steps`; None where it needs two."""
+        steps = None if frame.vector else steps_of(scope, self.context)
+        if steps is None or steps.name in self._homes or not self._straight(steps.body):
+            return None
+        count = const_int(steps.extent)
+        stop = const_int(scope.extent) * count
+        var = self.arena.var(scope.name, INDEX, (0, stop - 1))
+        env = {**frame.env, scope.name: Linear(0), steps.name: self.arena.atom(var)}
+        body = self.nodes(steps.body, (*inner, steps), frame.at(env), copies)
+        first, end = self.arena.const(0, INDEX), self.arena.const(stop, INDEX)
+        return For(var, first, end, 1, tuple(body), unroll=count)
+
+    def _straight(self, nodes: tuple[Node, ...]) -> bool:
+        """Tell whether nodes become code without loops."""
+        return all(isinstance(n, Statement) or (self._in_line(n) and self._straight(n.body)) for n in nodes)
+
+    def _in_line(self, scope: Scope) -> bool:
+        """Tell whether a scope is repeated in the text of the code, in full vectors when in lanes."""
+        extent = const_int(scope.extent)
+        if scope.mark != "vector" or extent == 1:
+            return scope.mark == "unroll" or extent == 1
+        return any(extent % n == 0 and extent <= MAX_WRITTEN_OUT * n for n in self._lane_counts(scope)[:1])
 
     def _vector(self, scope: Scope, inner: tuple[Scope, ...], frame: Frame, copies: int) -> list[Stmt] | None:
         """Return the code of a scope in lanes; None, with a note, when it has to stay scalar."""
