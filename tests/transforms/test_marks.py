@@ -137,3 +137,15 @@ def test_a_stream_does_not_read_what_a_later_pass_has_written() -> None:
     assert "c is touched at several places" in reason(program, "stream i1", setting("snitch"))
     assert reason(program, "stream i2", setting("snitch")) == ""
     assert parse_move("stream i2") in list(get_transform("stream").candidates(program, setting("snitch")))
+
+
+def test_every_vector_of_a_scope_is_tried_where_they_can_differ() -> None:
+    # only the third vector of four lanes crosses a multiple of 9, and there is no gather of bytes
+    text = "kernel k\nin t: i8[2]\nout y: i8[16]\n16 y[{0}] = t[{0}//9]\n"
+    program, at = state(text), setting("avx2")
+    found = Vectorize("i0").why_not(program, at)
+    assert found is not None
+    assert found.condition == 6
+    assert "i0" not in dict(lower(Vectorize("i0").rewrite(program), at.target, at.fp).lanes)
+    wide = state(text.replace("//9", "//16"))
+    assert Vectorize("i0").why_not(wide, at) is None

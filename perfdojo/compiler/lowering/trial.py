@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from perfdojo.compiler.analysis.accesses import model
-from perfdojo.compiler.ir import Program, Scope
+from perfdojo.compiler.ir import Op, Program, Scope
 from perfdojo.compiler.lowering.context import Context, Frame
-from perfdojo.compiler.lowering.lanes import sums
+from perfdojo.compiler.lowering.lanes import inner_statements, sums
 from perfdojo.compiler.lowering.linear import Linear
 from perfdojo.compiler.lowering.lir import INDEX
 from perfdojo.compiler.lowering.scopes import Scopes
 from perfdojo.compiler.lowering.target import FpLevel, Target
 from perfdojo.compiler.tree import rebuild
-from perfdojo.compiler.walk import const_int
+from perfdojo.compiler.walk import const_int, subexpressions
 
 
 def why_scalar(program: Program, scope: str, target: Target, fp: FpLevel) -> str:
@@ -31,7 +31,7 @@ def _why_scalar(program: Program, scope: str, target: Target, fp: FpLevel) -> st
         return f"{target.name} has no vectors"
     marked = rebuild(program, scope, lambda s: (Scope(s.name, s.extent, s.body, "vector", s.span),))
     place = marked.scopes[scope]
-    context = Context(marked, target, fp, threads=1, trial=True)
+    context = Context(marked, target, fp, threads=1, trial=_alike(place.node))
     home = sums(place.node, place.around, context).home or scope
     at = marked.scopes[home]
     env = {s.name: _iteration(s, context) for s in at.around}
@@ -42,6 +42,21 @@ def _why_scalar(program: Program, scope: str, target: Target, fp: FpLevel) -> st
     start = f"scope {scope}: not vectorised, "
     found = (n.removeprefix(start) for n in context.notes if n.startswith(start))
     return next(found, f"{const_int(place.node.extent)} iterations do not fill a vector")
+
+
+_DIFFERING = frozenset(("select", "and", "or", "floordiv", "mod"))
+"""Operations that can come to something else in one vector of a scope than in another."""
+
+
+def _alike(scope: Scope) -> bool:
+    """Tell whether two vectors of a scope can stand for all of them."""
+    for s in inner_statements(scope.body):
+        for root in (s.value, *s.target.indices):
+            if any(isinstance(e, Op) and e.op in _DIFFERING for e in subexpressions(root)):
+                return False
+        if s.guard is not None:
+            return False
+    return True
 
 
 def _iteration(scope: Scope, context: Context) -> Linear:
