@@ -16,7 +16,7 @@ from perfdojo.compiler.schedule import parse_move, prepare
 from perfdojo.compiler.text.render import render
 from perfdojo.compiler.transforms import get_transform
 from perfdojo.compiler.transforms._bordered import bordered_reads
-from perfdojo.compiler.transforms._proved import accesses_in
+from perfdojo.compiler.transforms._proved import Region, accesses_in
 from perfdojo.compiler.transforms.create_temporary import CreateTemporary
 from perfdojo.compiler.walk import iterators
 from tests.analysis.nests import nests
@@ -280,8 +280,8 @@ def test_shared_storage_is_one_element_of_the_copy() -> None:
 
 
 def test_a_copy_is_offered_only_where_what_it_holds_changes() -> None:
-    offered = [m for m in CreateTemporary.candidates(state(MATMUL), setting()) if m.buffer == "a"]
-    assert {m.at for m in offered} == {"i", "j"}
+    offered = [m for m in CreateTemporary.candidates(state(MATMUL), setting()) if m.buffer == "b"]
+    assert {m.at for m in offered} == {"i", "k"}
 
 
 # ---------------------------------------------------------------- random programs
@@ -289,18 +289,18 @@ def test_a_copy_is_offered_only_where_what_it_holds_changes() -> None:
 
 def random_move(program: Program, rng: random.Random) -> CreateTemporary | None:
     """Return a move with arguments that need not be on a menu, for a buffer that its node accesses."""
-    nodes = {**program.scopes, **program.statements}
+    nodes: dict[str, Region] = {**program.scopes, **program.statements}
     if not nodes:
         return None
     at = rng.choice(list(nodes))
-    accesses = accesses_in(model(program), nodes[at])  # type: ignore[arg-type]
+    accesses = accesses_in(model(program), nodes[at])
     buffer = rng.choice(accesses).load.buffer
     accesses = [a for a in accesses if a.load.buffer == buffer]
     writes = any(a.writes for a in accesses)
     border = not writes and rng.random() < 0.4
     layout = None
     if rng.random() < 0.4:
-        reads = bordered_reads(nodes[at], buffer) if border else None  # type: ignore[arg-type]
+        reads = bordered_reads(model(program), accesses) if border else None
         used = iterators(reads[0].select if reads else accesses[0].load)
         order = [s.name for s in accesses[0].scopes[len(nodes[at].around) :] if s.name in used]
         layout = tuple(rng.sample(order, len(order)))
@@ -346,6 +346,49 @@ def test_random_copies_keep_every_bit(part: int) -> None:
                     wrong = error.message
                 assert not wrong, f"seed {seed}, {move}: {wrong}\n{render(program)}\n{render(after)}"
     assert made > 60
+
+
+def bordered_text(rng: random.Random) -> str:
+    """Return a program of reads behind bounds, most of which can become one copy with a border."""
+    n, m, wide = rng.randint(2, 6), rng.randint(1, 3), rng.randint(3, 8)
+    border = rng.choice(("0", "-0.0", "inf", "1.5"))
+    terms = []
+    for _ in range(rng.randint(1, 3)):
+        step, shift = rng.choice((1, 1, 2, -1)), rng.randint(-3, 4)
+        index = f"{{0}}*{step}+{{1}}+({shift})"
+        low, high = rng.choice((0, 0, 0, 1)), wide - rng.choice((0, 0, 0, 1))
+        tests = [f"{index} >= {low}", f"{index} < {high}"]
+        if rng.random() < 0.1:
+            tests.append("{1} > 0")
+        rng.shuffle(tests)
+        read = f"x[{index}]"
+        if rng.random() < 0.3:
+            words = [f"not ({t})" for t in tests]
+            terms.append(f"({' or '.join(words)} ? {border} : {read})")
+        else:
+            terms.append(f"({' and '.join(tests)} ? {read} : {border})")
+    head = f"kernel k\nin x: f32[{wide}]\nout y: f32[{n}]\n\n"
+    return f"{head}n:{n} m:{m} y[{{0}}] max= {' + '.join(terms)}\n"
+
+
+def test_random_borders_keep_every_bit() -> None:
+    made = 0
+    for seed in range(120):
+        rng = random.Random(f"border {seed}")
+        program = state(bordered_text(rng))
+        inputs = random_inputs(program, seed, "special")
+        for at in ("n", "m"):
+            for layout in (None, *(() if at == "m" else (("n", "m"), ("m", "n"))), ("m",)):
+                move = CreateTemporary("x", at, layout, border=True)
+                if move.why_not(program, setting()) is not None:
+                    continue
+                made += 1
+                after = move.rewrite(program)
+                check_state(after)
+                with np.errstate(all="ignore"):
+                    wrong = first_difference(interpret(after, inputs), interpret(program, inputs))
+                assert not wrong, f"seed {seed}, {move}: {wrong}\n{render(program)}\n{render(after)}"
+    assert made > 100
 
 
 def test_the_names_are_part_of_the_text() -> None:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from perfdojo.compiler.analysis.accesses import Access, Condition, Model, parts
 from perfdojo.compiler.analysis.affine import Affine
 from perfdojo.compiler.analysis.coverage import exactly
 from perfdojo.compiler.analysis.footprint import Extent, hull
 from perfdojo.compiler.dtypes import I64
-from perfdojo.compiler.ir import Expr, Iter, Literal, Load, Op, Statement
+from perfdojo.compiler.ir import Expr, Iter, Literal, Load, Op
 from perfdojo.compiler.transforms._forms import spelled_form
 from perfdojo.compiler.transforms._proved import Region, is_filled, is_plain
 from perfdojo.compiler.transforms._staging import (
@@ -23,7 +24,6 @@ from perfdojo.compiler.transforms._staging import (
     not_along,
 )
 from perfdojo.compiler.transforms.base import Violation
-from perfdojo.compiler.tree import nodes
 from perfdojo.compiler.walk import children, loads
 
 
@@ -43,14 +43,17 @@ class Bordered:
     border: Literal
 
 
-def bordered_reads(place: Region, name: str) -> list[Bordered] | None:
-    """Return the reads of a buffer, when all of them stand in selects with a literal; else None."""
+def bordered_reads(known: Model, accesses: Sequence[Access]) -> list[Bordered] | None:
+    """Return what the accesses to a buffer read, when all stand in selects with a literal; else None."""
+    name = accesses[0].load.buffer
     found: list[Bordered] = []
-    for statement in nodes((place.node,)):
-        if not isinstance(statement, Statement):
-            continue
-        exprs = (*statement.target.indices, statement.value, statement.guard)
-        for one in (one for e in exprs if e is not None for one in _reads(e, name)):
+    for position in dict.fromkeys(a.position for a in accesses):
+        key = ("bordered", position, name)
+        if key not in known.answers:
+            statement = known.statements[position][1]
+            exprs = (*statement.target.indices, statement.value, statement.guard)
+            known.answers[key] = [one for e in exprs if e is not None for one in _reads(e, name)]
+        for one in cast("list[Bordered | None]", known.answers[key]):
             if one is None:
                 return None
             found.append(one)
@@ -81,7 +84,7 @@ def bordered(
 ) -> Staging | Violation:
     """Return the copy that holds the values of the selects around all reads of a buffer."""
     name = accesses[0].load.buffer
-    found = bordered_reads(place, name)
+    found = bordered_reads(known, accesses)
     if not found:
         return Violation(4, f"a read of {name} in {place.node.name} is not 'CONDITION ? {name}[..] : NUMBER'")
     if any(True for one in found for e in (one.select.args[0], *one.load.indices) for _ in loads(e)):
@@ -124,7 +127,7 @@ def _box(
     wrong = by_data(known, accesses, box)
     if wrong is not None:
         return wrong
-    agreed = _limits(known, found)
+    agreed = _limits(known, found, {a.load: a for a in accesses})
     if agreed is None:
         reason = f"a condition around a read of {name} in {place.node.name} is no bound of its indices"
         return Violation(4, reason, "the selects differ, or test something else")
@@ -152,12 +155,12 @@ Limits = tuple[int, int]
 """Smallest and largest index, both included."""
 
 
-def _limits(known: Model, found: list[Bordered]) -> dict[int, Limits] | None:
+def _limits(known: Model, found: list[Bordered], of: Mapping[Load, Access]) -> dict[int, Limits] | None:
     """The indices, by dimension, that all selects agree to read; None when they do not agree."""
-    own = [_own_limits(known, one) for one in found]
+    own = [_own_limits(known, one, of[one.load]) for one in found]
     agreed: dict[int, Limits] = {}
     for d in known.stored(found[0].load.buffer):
-        reaches = [known.forms.range(_form(known, one.load.indices[d])) for one in found]
+        reaches = [known.forms.range(of[one.load].indices[d]) for one in found]
         pairs = [(o[d], r) for o, r in zip(own, reaches, strict=True) if o is not None]
         lows = {o[0] for o, r in pairs if o[0] > r[0]}
         highs = {o[1] for o, r in pairs if o[1] < r[1]}
@@ -168,9 +171,9 @@ def _limits(known: Model, found: list[Bordered]) -> dict[int, Limits] | None:
     return None if None in own else agreed
 
 
-def _own_limits(known: Model, one: Bordered) -> dict[int, Limits] | None:
+def _own_limits(known: Model, one: Bordered, access: Access) -> dict[int, Limits] | None:
     """The bounds of the indices that one select states; None when it tests something that is no bound."""
-    indices = [(d, _form(known, one.load.indices[d])) for d in known.stored(one.load.buffer)]
+    indices = [(d, access.indices[d]) for d in known.stored(one.load.buffer)]
     limits = dict.fromkeys((d for d, _ in indices), (-_FAR, _FAR))
     for condition in one.held:
         held = exactly(known, condition)
@@ -190,12 +193,6 @@ def _own_limits(known: Model, one: Bordered) -> dict[int, Limits] | None:
             else:
                 return None
     return limits
-
-
-def _form(known: Model, index: Expr) -> Affine:
-    form = known.forms.form(index)
-    assert form is not None, "an index is an integer"
-    return form
 
 
 def _reach(known: Model, extent: Extent) -> tuple[int, int]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import cast
 
 from perfdojo.compiler.analysis.accesses import Access, Model
+from perfdojo.compiler.analysis.affine import Affine
 from perfdojo.compiler.analysis.coverage import Coverage, exactly
 from perfdojo.compiler.analysis.undecided import Undecided
 from perfdojo.compiler.ir import CONCURRENT_MARKS, Cast, Expr, Load, Op, Place, Scope, Statement
@@ -108,6 +109,8 @@ def is_proved(
 def is_read_before(known: Model, place: Region, name: str) -> bool:
     """True when an iteration of the scopes around may read an element before it writes it."""
     inside = accesses_in(known, place)
+    if _starts_all(inside, name):
+        return False
     own = replace(known, by_buffer={name: [a for a in inside if a.load.buffer == name]})
     walk = Coverage(own, (place.node,), inside[0].position, len(place.around), (name,))
     try:
@@ -123,3 +126,33 @@ def is_private_inside(known: Model, place: Region, accesses: Sequence[Access]) -
         return False
     marks = {n.mark for n in nodes((place.node,)) if isinstance(n, Scope)}
     return bool(marks & (CONCURRENT_MARKS | {"vector"}))
+
+
+def _starts_all(inside: Sequence[Access], name: str) -> bool:
+    """True when the first access writes, under no condition, what all others name in the same iteration."""
+    own = [a for a in inside if a.load.buffer == name]
+    first = own[0]
+    depth = len(first.scopes)
+    return (
+        first.kind == "write"
+        and not first.conditions
+        and all(f.quasi_affine for f in first.indices)
+        and all(a.load == first.load and a.scopes[:depth] == first.scopes for a in own)
+    )
+
+
+def is_injective(known: Model, access: Access, layout: Sequence[str]) -> bool:
+    """True when different iterations of the scopes of `layout` touch different elements, by form alone."""
+    left = set(layout)
+    for d in known.stored(access.load.buffer):
+        form = access.indices[d]
+        if any(not isinstance(a, str) and set(layout) & set(Affine(0, {a: 1}).scopes()) for a in form.terms):
+            return False
+        moving = sorted((abs(c), str(a)) for a, c in form.terms.items() if a in layout)
+        reach = 0
+        for c, scope in moving:
+            if c <= reach or scope not in left:
+                return False
+            reach += c * (known.forms.extents[scope] - 1)
+            left.discard(scope)
+    return not left

@@ -22,6 +22,7 @@ from perfdojo.compiler.transforms._forms import over, spelled_form
 from perfdojo.compiler.transforms._proved import (
     Region,
     accesses_in,
+    is_injective,
     is_plain,
     is_private_inside,
     is_proved,
@@ -71,11 +72,18 @@ def scopes_of(place: Region, access: Access, exprs: Sequence[Expr]) -> list[str]
 # ---------------------------------------------------------------- boxes
 
 
-def boxed(known: Model, place: Region, accesses: Sequence[Access], writes: bool) -> Staging | Violation:
+def box_around(known: Model, place: Region, accesses: Sequence[Access], writes: bool) -> Box | None:
+    """Return the box around what is accessed, in the materialised dimensions."""
+    stored = known.stored(accesses[0].load.buffer)
+    return hull(known, accesses, len(place.around), stored, clip=not writes)
+
+
+def boxed(
+    known: Model, place: Region, accesses: Sequence[Access], writes: bool, box: Box | None
+) -> Staging | Violation:
     """Return the copy of the box around what is accessed: a dimension for each materialised one."""
     name = accesses[0].load.buffer
     depth, stored = len(place.around), known.stored(name)
-    box = hull(known, accesses, depth, stored, clip=not writes)
     if box is None:
         reason = f"the accesses to {name} in {place.node.name} move differently with the scopes around it"
         return Violation(6, reason)
@@ -202,7 +210,7 @@ def listed(
     if wrong is not None:
         return wrong
     filler = next((a for a in accesses if a.writes and only_inside(known, a)), None) if writes else None
-    if writes and (filler is None or not _is_injective(known, filler, layout)):
+    if writes and (filler is None or not is_injective(known, filler, layout)):
         return not_all_written(name, place)
     always = not filler.conditions if filler else any(not a.conditions for a in accesses)
     tests: tuple[Expr, ...] = ()
@@ -251,23 +259,6 @@ def _by_changing_data(
         reason = f"elements of {min(read)} decide what of {name} {place.node.name} accesses, if it does"
         return Violation(5, reason)
     return None
-
-
-def _is_injective(known: Model, access: Access, layout: Sequence[str]) -> bool:
-    """True when different iterations of the scopes of `layout` touch different elements, by form alone."""
-    left = set(layout)
-    for d in known.stored(access.load.buffer):
-        form = access.indices[d]
-        if any(not isinstance(a, str) and set(layout) & set(Affine(0, {a: 1}).scopes()) for a in form.terms):
-            return False
-        moving = sorted((abs(c), str(a)) for a, c in form.terms.items() if a in layout)
-        reach = 0
-        for c, scope in moving:
-            if c <= reach or scope not in left:
-                return False
-            reach += c * (known.forms.extents[scope] - 1)
-            left.discard(scope)
-    return not left
 
 
 # ---------------------------------------------------------------- what is written back

@@ -27,7 +27,7 @@ from perfdojo.compiler.starts import implicit_starts
 from perfdojo.compiler.transforms._bordered import bordered
 from perfdojo.compiler.transforms._offers import REPEATED, offers
 from perfdojo.compiler.transforms._proved import Region, accesses_in
-from perfdojo.compiler.transforms._staging import Staging, boxed, listed
+from perfdojo.compiler.transforms._staging import Staging, box_around, boxed, listed
 from perfdojo.compiler.transforms.base import (
     Setting,
     Transform,
@@ -94,7 +94,8 @@ class CreateTemporary(Transform):
 
     @classmethod
     def candidates(cls, program: Program, setting: Setting) -> Iterator[CreateTemporary]:
-        for buffer, at, layout, writes, border in offers(model(program)):
+        near = bool(setting.target.spaces - {"heap", "stack"})
+        for buffer, at, layout, writes, border in offers(model(program), near):
             yield cls(buffer, at, layout, writes, border)
 
     # ------------------------------------------------------------ legality
@@ -150,7 +151,8 @@ class CreateTemporary(Transform):
             if self.border:
                 found = bordered(known, place, accesses, self.layout)
             elif self.layout is None:
-                found = boxed(known, place, accesses, self.writes)
+                box = box_around(known, place, accesses, self.writes)
+                found = boxed(known, place, accesses, self.writes, box)
             else:
                 found = listed(known, place, accesses, self.layout, self.writes)
             known.answers[key] = found
