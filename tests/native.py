@@ -18,6 +18,7 @@ from perfdojo.compiler.interpret import compare, first_difference, interpret, re
 from perfdojo.compiler.ir import Program
 from perfdojo.compiler.lowering.target import FpLevel
 from perfdojo.compiler.numpy_types import NUMPY
+from perfdojo.compiler.schedule.schedule import Scheduled
 from perfdojo.toolchains.builds import Artifact, BuildRequest, build_files
 from perfdojo.toolchains.host import find_host, flags_of
 
@@ -38,10 +39,11 @@ def _host() -> Any:
     return find_host()
 
 
-def case(name: str, program: Program, target: str, fp: FpLevel) -> Case:
-    """Return `program`, renamed to `name` and emitted for `target`."""
+def case(name: str, program: Program, target: str, fp: FpLevel, transformed: Program | None = None) -> Case:
+    """Return `program`, renamed to `name` and emitted for `target`, as a schedule has `transformed` it."""
     renamed = replace(program, name=name)
-    return Case(name, renamed, emit(renamed, target, fp=fp, threads=1))
+    made = None if transformed is None else Scheduled(replace(transformed, name=name), "")
+    return Case(name, renamed, emit(renamed, target, fp=fp, threads=1, scheduled=made))
 
 
 def build(found: Sequence[Case], optimize: str = "-O1") -> ctypes.CDLL:

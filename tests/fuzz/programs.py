@@ -1,0 +1,89 @@
+"""Programs to make moves on: random ones, and library kernels at small sizes."""
+
+from __future__ import annotations
+
+import random
+from functools import cache
+from importlib import resources
+
+from perfdojo.compiler.bind import bind
+from perfdojo.compiler.diagnostics import PerfDojoError
+from perfdojo.compiler.ir import Program
+from perfdojo.compiler.schedule import prepare
+from perfdojo.compiler.text.parse import parse
+from perfdojo.compiler.verify import verify
+from perfdojo.compiler.walk import const_int, statements
+from tests.analysis.nests import nests
+from tests.random_programs.generate import generate
+
+MOST_EXECUTIONS = 3000
+"""Statement executions above which a program takes too long to be run some thousand times."""
+SIZES = (1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 16, 17)
+
+
+def program(rng: random.Random) -> Program:
+    """Return a program in the state in which moves see it."""
+    kind = rng.random()
+    if kind < 0.35:
+        return prepare(bind(generate(rng.getrandbits(30))))
+    if kind < 0.6:
+        nest = nests(rng.getrandbits(30))
+        if is_proved(nest):
+            return prepare(nest)
+    while True:
+        found = _small(rng.choice(_kernels()), rng)
+        if found is not None:
+            return found
+
+
+def is_proved(program: Program) -> bool:
+    """Tell whether `verify` accepts a program."""
+    try:
+        verify(program)
+    except PerfDojoError:
+        return False
+    return True
+
+
+def executions(program: Program) -> int:
+    """Return how many statements run, guards aside."""
+    total = 0
+    for around, _ in statements(program):
+        count = 1
+        for scope in around:
+            count *= const_int(scope.extent)
+        total += count
+    return total
+
+
+@cache
+def _kernels() -> tuple[str, ...]:
+    folder = resources.files("perfdojo") / "kernels"
+    return tuple(sorted(f.name for f in folder.iterdir() if f.name.endswith(".ir")))
+
+
+@cache
+def _kernel(name: str) -> Program:
+    return parse((resources.files("perfdojo") / "kernels" / name).read_text("utf-8"), name)
+
+
+def _small(name: str, rng: random.Random) -> Program | None:
+    """A library kernel at random small sizes; None when the kernel does not allow them."""
+    source = _kernel(name)
+    for _ in range(4):
+        sizes = {
+            s.name: rng.choice(SIZES[: rng.randint(3, 13)]) for s in source.sizes if not _derived(s.name)
+        }
+        try:
+            found = bind(source, sizes)
+            verify(found)
+        except PerfDojoError:
+            continue
+        if executions(found) <= MOST_EXECUTIONS:
+            return prepare(found)
+    return None
+
+
+def _derived(name: str) -> bool:
+    """Sizes of filters and paddings stay as they are: others rarely fit together."""
+    return name in ("P", "R", "S", "KH", "KW", "OH", "OW")

@@ -1,0 +1,100 @@
+"""Random legal move sequences: candidates mostly, and now and then moves with arguments of no menu."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from perfdojo.backends import get_target
+from perfdojo.compiler.ir import MARKS, SPACES, Program
+from perfdojo.compiler.lowering.target import FP_LEVELS, Target
+from perfdojo.compiler.transforms import transforms
+from perfdojo.compiler.transforms.base import Setting, Transform
+from perfdojo.compiler.transforms.spelling import spelled
+from tests.fuzz.programs import executions, program
+
+MOST_MOVES = 12
+MOST_STATEMENTS = 60
+"""Statements above which a sequence ends: copies of copies teach nothing new."""
+GROWTH = 4
+"""Times the executions of the original above which a sequence ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    """A program and what some moves made of it, one program for each move."""
+
+    seed: int
+    setting: Setting
+    start: Program
+    moves: tuple[Transform, ...]
+    programs: tuple[Program, ...]
+
+
+def sequence(seed: int, most: int = MOST_MOVES, target: str = "") -> Sequence:
+    """Return the sequence of `seed`, for a random machine unless a target is named."""
+    rng = random.Random(f"fuzz {seed}")
+    machine = get_target(target) if target else machines()[rng.randrange(len(machines()))]
+    at = Setting(machine, rng.choice((*FP_LEVELS, "strict", "reassoc")))
+    start = now = program(rng)
+    limit = GROWTH * executions(start) + 200
+    moves: list[Transform] = []
+    programs: list[Program] = []
+    for _ in range(rng.randint(1, most)):
+        move = random_move(now, at, rng)
+        if move is None:
+            break
+        following = move.rewrite(now)
+        if executions(following) > limit or len(following.statements) > MOST_STATEMENTS:
+            break
+        now = following
+        moves.append(move)
+        programs.append(now)
+    return Sequence(seed, at, start, tuple(moves), tuple(programs))
+
+
+def machines() -> tuple[Target, ...]:
+    """Return the targets, and one that has every mark and memory space."""
+    avx2 = get_target("avx2")
+    every = replace(avx2, name="every", marks=MARKS, spaces=SPACES)
+    return get_target("c"), avx2, get_target("avx512"), every, every
+
+
+def random_move(now: Program, at: Setting, rng: random.Random) -> Transform | None:
+    """Return a legal move, each transformation as likely as the others; None when there is none."""
+    classes = list(transforms().values())
+    rng.shuffle(classes)
+    for cls in classes:
+        found = list(cls.candidates(now, at))
+        if not found:
+            continue
+        move = rng.choice(found)
+        if rng.random() < 0.25:
+            for other in changed(move, now, rng):
+                if other.why_not(now, at) is None:
+                    return other
+        return move
+    return None
+
+
+def changed(move: Transform, now: Program, rng: random.Random) -> Iterator[Transform]:
+    """Yield moves of the same kind with one argument changed to anything that fits its kind."""
+    fields = [(f.name, s) for f, s in spelled(move) if s.kind != "new"]
+    for _ in range(4):
+        name, spelling = rng.choice(fields)
+        old = getattr(move, name)
+        scopes, statements = list(now.scopes), list(now.statements)
+        choice: dict[str, list[object]] = {
+            "scope": [*scopes],
+            "statement": [*statements],
+            "node": [*scopes, *statements],
+            "buffer": [b.name for b in now.buffers],
+            "word": [*spelling.choices],
+            "flag": [True, False],
+            "int": list(range(spelling.lowest, 20)),
+        }
+        if choice.get(spelling.kind):
+            yield replace(move, **{name: rng.choice(choice[spelling.kind])})
+        elif isinstance(old, tuple) and old:
+            yield replace(move, **{name: tuple(rng.sample(old, rng.randint(1, len(old))))})
