@@ -11,6 +11,7 @@ from perfdojo.compiler.validate import forms
 from perfdojo.compiler.validate.faults import Fault
 from perfdojo.compiler.validate.forms import Known, Open
 from perfdojo.compiler.validate.integers import COMPARE, operation, wrap
+from perfdojo.compiler.validate.intervals import Intervals
 from perfdojo.compiler.validate.terms import Terms
 
 Value = Known | Open
@@ -31,6 +32,7 @@ class Compiler:
         self, terms: Terms, buffers: dict[str, Buffer], scopes: Scopes, now: list[int], load: LoadOf
     ) -> None:
         self.terms, self.buffers, self.scopes, self.now, self._load = terms, buffers, scopes, now, load
+        self.intervals = Intervals(terms)
 
     def value(self, e: Expr) -> Value:
         """Return the closure of an expression.
@@ -150,12 +152,16 @@ class Compiler:
             left, right = args
             if exact is None:
                 return Open(result, lambda: terms[(key, left(), right())])
-            both = exact
+            both, compared = exact, name in COMPARE and dtype.is_integer
 
             def binary() -> int:
                 a, b = left(), right()
                 if a in values and b in values:
                     return constant(result, both(values[a], values[b]))
+                if compared:
+                    decided = self.intervals.decided(name, dtype, a, b)
+                    if decided is not None:
+                        return constant(BOOL, decided)
                 return terms[(key, a, b)]
 
             return Open(result, binary)

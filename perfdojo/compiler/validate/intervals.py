@@ -1,0 +1,59 @@
+"""What a comparison of integer terms comes to, whatever the data are within their declared ranges."""
+
+from __future__ import annotations
+
+from perfdojo.compiler.dtypes import DTYPES, DType
+from perfdojo.compiler.validate.integers import interval
+from perfdojo.compiler.validate.terms import Terms
+from perfdojo.compiler.walk import const_int
+
+_FOLLOWED = frozenset(("add", "sub", "mul", "neg", "abs", "min", "max", "floordiv", "mod"))
+Range = tuple[int, int]
+
+
+class Intervals:
+    """Smallest and largest values of integer terms, each worked out once."""
+
+    def __init__(self, terms: Terms) -> None:
+        self.terms = terms
+        self._known: dict[int, Range] = {}
+
+    def decided(self, name: str, dtype: DType, a: int, b: int) -> bool | None:
+        """Return what the comparison `name` of two terms of one integer type is; None when data decide."""
+        if a == b:
+            return name in ("le", "ge", "eq")
+        (low, high), (least, most) = self._range(a, dtype), self._range(b, dtype)
+        if name in ("eq", "ne"):
+            return None if low <= most and least <= high else name == "ne"
+        if name in ("gt", "le"):
+            (low, high), (least, most) = (least, most), (low, high)
+        # now low..high < least..most decides lt and gt, and its contrary ge and le
+        strict = name in ("lt", "gt")
+        if high < least:
+            return strict
+        return not strict if low >= most else None
+
+    def _range(self, term: int, dtype: DType) -> Range:
+        found = self._known.get(term)
+        if found is None:
+            found = self._known[term] = self._worked_out(term, dtype)
+        return found
+
+    def _worked_out(self, term: int, dtype: DType) -> Range:
+        whole = int(dtype.smallest), int(dtype.largest)
+        if term in self.terms.ints:
+            return self.terms.ints[term], self.terms.ints[term]
+        if term < self.terms.symbols:
+            values = self.terms.element(term)[0].values
+            return whole if values is None else (const_int(values[0]), const_int(values[1]) - 1)
+        op, *args = self.terms.nodes[term]
+        name, _, kind = op.partition(".")
+        if name == "cast":
+            return whole
+        if name == "select":
+            ranges = [self._range(a, dtype) for a in args[1:3]]
+            return min(r[0] for r in ranges), max(r[1] for r in ranges)
+        if name not in _FOLLOWED or DTYPES.get(kind) != dtype:
+            return whole
+        low, high = interval(name, tuple(self._range(a, dtype) for a in args), dtype)
+        return (low, high) if whole[0] <= low and high <= whole[1] else whole
