@@ -24,6 +24,7 @@ CASES: dict[str, tuple[Target, FpLevel]] = {
     "gather_lanes": (MASKED, "strict"),
     "outer_lanes": (EIGHT, "reassoc"),
     "sum_around_blocks": (EIGHT, "reassoc"),
+    "transposed": (EIGHT, "strict"),
     "temporaries": (SCALAR, "strict"),
     "fast_division": (SCALAR, "fast"),
 }

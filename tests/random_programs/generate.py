@@ -290,7 +290,7 @@ class _Writer:
         whole = [n for n, (b, _) in self.env.buffers.items() if b.role == "tmp"]
         outputs = {whole[-1], *[n for n in whole if self.rng.random() < 0.3]} if whole else set()
         spaces = ("heap", "stack", "tcdm", "shared")
-        result = []
+        result: list[ir.Buffer] = []
         for b in self.made:
             if b.name in outputs:
                 b = replace(b, role="out")

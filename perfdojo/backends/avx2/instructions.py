@@ -13,6 +13,7 @@ from perfdojo.backends.x86.memory import GATHERED, OFFSETS, add_memory, gather, 
 from perfdojo.backends.x86.reductions import add_reductions, halves
 from perfdojo.backends.x86.registers import Isa, Register, carried
 from perfdojo.backends.x86.table import FLOATS, NUMBERS, ROUNDED, Table
+from perfdojo.backends.x86.zips import add_zips
 from perfdojo.compiler.dtypes import BOOL, I8, I16, I32, I64, U8, DType
 
 ISA = Isa("avx2", 256, opmask=False)
@@ -52,6 +53,7 @@ def table() -> Table:
             if ISA.fits(offset, n):
                 _gathers(result, dtype, offset, n)
     add_reductions(result)
+    add_zips(result)
     return result
 
 

@@ -153,14 +153,13 @@ def _single_registers() -> Iterator[Row]:
             f"{wide} a, {wide} b -> u{narrow[1:]}",
             f"pd_clamp({x}, {', '.join(unsigned)})",
         )
-    yield (
-        "_mm_shuffle_ps",
-        "b32x4 a, b32x4 b, imm imm -> b32x4",
-        "i < 2 ? a[imm >> 2 * i & 3] : b[imm >> 2 * i & 3]",
-    )
     yield "_mm_movehl_ps", "b32x4 a, b32x4 b -> b32x4", "i < 2 ? b[i + 2] : a[i]"
-    yield "_mm_movehdup_ps", "b32x4 a -> b32x4", "a[i | 1]"
-    yield "_mm_unpackhi_pd", "b64x2 a, b64x2 b -> b64x2", "i == 0 ? a[1] : b[1]"
+    half = "imm >> i / 4 * 4"
+    yield (
+        "_mm256_permute2f128_ps",
+        "b32x8 a, b32x8 b, imm imm -> b32x8",
+        f"({half} & 2 ? b : a)[4 * ({half} & 1) + i % 4]",
+    )
     yield "_mm_srli_si128", "u8x16 a, imm imm -> u8x16", "i + imm < 16 ? a[i + imm] : 0"
     yield "_mm_cvtss_f32", "f32x4 a -> f32", "a[0]"
     yield "_mm_cvtsd_f64", "f64x2 a -> f64", "a[0]"

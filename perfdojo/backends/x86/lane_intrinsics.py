@@ -78,6 +78,11 @@ def _float_moves(p: str, bits: int) -> Iterator[Row]:
         yield f"{p}_cast{t}_si{bits}", f"{b} a -> u{width}x{n}", "a[i]"
         yield f"{p}_castsi{bits}_{t}", f"u{width}x{n} a -> {b}", "a[i]"
         yield f"{p}_mask_blend_{t}", f"{k} k, {b} a, {b} b -> {b}", "k >> i & 1 ? b[i] : a[i]"
+        if t == "pd":
+            yield f"{p}_unpacklo_pd", f"{b} a, {b} b -> {b}", "i & 1 ? b[i - 1] : a[i]"
+            yield f"{p}_unpackhi_pd", f"{b} a, {b} b -> {b}", "i & 1 ? b[i] : a[i + 1]"
+        else:
+            yield from _duplicates(p, b, k, bits)
         yield f"{p}_maskz_mov_{t}", f"{k} k, {b} a -> {b}", "k >> i & 1 ? a[i] : 0"
         yield f"{p}_loadu_{t}", f"mem p -> {b}", "p[i]"
         yield f"{p}_storeu_{t}", f"mem p, {b} a -> void", "p[i] = a[i]"
@@ -87,6 +92,24 @@ def _float_moves(p: str, bits: int) -> Iterator[Row]:
         if bits < 512:
             yield f"{p}_maskload_{t}", f"mem p, i{width}x{n} m -> {b}", "m[i] < 0 ? p[i] : 0"
             yield f"{p}_maskstore_{t}", f"mem p, i{width}x{n} m, {b} a -> void", "if (m[i] < 0) p[i] = a[i]"
+
+
+def _duplicates(p: str, b: str, k: str, bits: int) -> Iterator[Row]:
+    """Even or odd lanes twice, and what puts them beside the others."""
+    for name, lane in (("moveldup", "i & ~1"), ("movehdup", "i | 1")):
+        yield f"{p}_{name}_ps", f"{b} a -> {b}", f"a[{lane}]"
+        yield f"{p}_mask_{name}_ps", f"{b} c, {k} k, {b} a -> {b}", f"k >> i & 1 ? a[{lane}] : c[i]"
+    pairs = "(i & 2 ? b : a)[(i & ~3) + (imm >> 2 * (i & 3) & 3)]"
+    yield f"{p}_shuffle_ps", f"{b} a, {b} b, imm imm -> {b}", pairs
+    if bits < 512:
+        yield f"{p}_blend_ps", f"{b} a, {b} b, imm imm -> {b}", "imm >> i & 1 ? b[i] : a[i]"
+        return
+    # each quarter of the result is one of the quarters of its operand
+    quarter = "4 * (imm >> i / 4 * 2 & 3) + i % 4"
+    chosen = f"(i < 8 ? a : b)[{quarter}]"
+    yield f"{p}_shuffle_f32x4", f"{b} a, {b} b, imm imm -> {b}", chosen
+    masked = f"k >> i & 1 ? {chosen} : c[i]"
+    yield f"{p}_mask_shuffle_f32x4", f"{b} c, {k} k, {b} a, {b} b, imm imm -> {b}", masked
 
 
 def _integers(p: str, bits: int) -> Iterator[Row]:

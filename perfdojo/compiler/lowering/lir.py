@@ -66,6 +66,8 @@ class Call:
         iota()                      0, 1, 2, ... (i64 or i32 lanes)
         first(count)                mask of the lanes below the scalar i64 `count`
         reduce_add reduce_mul reduce_max reduce_min(vector)    a scalar from all lanes, pairwise
+        zip_low:d(a, b)             lane k is lane k of a where bit d of k is clear, else lane k - d of b
+        zip_high:d(a, b)            lane k is lane k + d of a where bit d of k is clear, else lane k of b
         fma(a, b, c)                also made from mul and add at level `contract` and above, with neg around
                                     a or c for subtractions (several lanes)
         mad(a, b, c)                the same in one lane: a * b + c, fused or not, whichever is faster

@@ -13,6 +13,7 @@ from perfdojo.compiler.lowering.place import placed
 from perfdojo.compiler.lowering.promote import promoted
 from perfdojo.compiler.lowering.scopes import Scopes
 from perfdojo.compiler.lowering.target import FpLevel, Target
+from perfdojo.compiler.lowering.transpose import transposed
 from perfdojo.compiler.lowering.walk import Facts
 from perfdojo.compiler.starts import explicit_starts
 
@@ -27,6 +28,7 @@ def lower(program: Program, target: Target, fp: FpLevel, threads: int = 1) -> Fu
     context = Context(explicit_starts(program), target, fp, threads)
     body = tuple(Scopes(context).nodes(context.program.body, (), Frame({}), 1))
     facts = Facts(context.arena)
+    body = transposed(body, context, facts)
     body = promoted(body, context, facts)
     body = hoisted(body, context, facts)
     body = forwarded(body, context, facts)

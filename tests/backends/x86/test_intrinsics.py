@@ -27,6 +27,9 @@ IMMEDIATES = {
     "srli": ("1", "7", "8"),
     "srai": ("1", "7", "15"),
     "shuffle": ("0x88", "0x1b"),
+    "mask": ("0xa0", "0xf5"),
+    "permute2f128": ("0x20", "0x31", "0x13"),
+    "blend": ("0xa", "0x5"),
 }
 
 

@@ -1,0 +1,131 @@
+"""Vectors whose lanes lie apart, but beside those of others: loaded as rows and transposed in registers.
+
+    y[0:4] = x[0 + lanes * 9]                 let r0 = x[0:4], r1 = x[9:4], r2 = x[18:4], r3 = x[27:4]
+    y[7:4] = x[1 + lanes * 9]       ->        let c0, c1, c2, c3 = transposed(r0, r1, r2, r3)
+    ...                                       y[0:4] = c0;  y[7:4] = c1;  ...
+
+It is done for loads that stand in one run of stores, as @unroll around @vector leaves them, when together
+they are as many as they have lanes. They read the same elements before and after.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from perfdojo.compiler.lowering.context import Context
+from perfdojo.compiler.lowering.linear import Linear, plus
+from perfdojo.compiler.lowering.lir import Call, Const, Let, Load, Stmt, Store, Value, Var
+from perfdojo.compiler.lowering.walk import BLOCKS, Body, Facts, values, with_values
+
+Key = tuple[str, str, int, int, tuple[tuple[int, int], ...]]
+"""Buffer, type, lanes and stride of a load, and the variable part of its offset."""
+
+
+def transposed(body: Body, context: Context, facts: Facts) -> Body:
+    """Return the body with strided loads that complete each other made of whole vectors."""
+    out: list[Stmt] = []
+    run: list[Stmt] = []
+    for s in body:
+        if isinstance(s, BLOCKS):
+            out += [*_Run(run, context, facts).code(), replace(s, body=transposed(s.body, context, facts))]
+            run = []
+        else:
+            run.append(s)
+    return (*out, *_Run(run, context, facts).code())
+
+
+class _Run:
+    """Statements without a loop or a condition between them."""
+
+    def __init__(self, run: list[Stmt], context: Context, facts: Facts) -> None:
+        self.run, self.context, self.arena, self.facts = run, context, context.arena, facts
+        self.written = {s.buffer for s in run if isinstance(s, Store)}
+
+    def code(self) -> list[Stmt]:
+        """Return the statements rewritten."""
+        found = self._strided()
+        before: dict[int, list[Stmt]] = {}
+        columns: dict[int, Value] = {}
+        for key, loads in found.items():
+            for group in _complete(loads, key[2]):
+                first = min(place for place, _ in group)
+                lets, made = self._columns(key, [load for _, load in group])
+                before.setdefault(first, []).extend(lets)
+                columns |= {id(load): var for (_, load), var in zip(group, made, strict=True)}
+        if not columns:
+            return self.run
+        done: dict[int, Value] = {}
+
+        def change(v: Value) -> Value:
+            return self.arena.rebuild(v, lambda w: columns.get(id(w)), done)
+
+        out: list[Stmt] = []
+        for place, s in enumerate(self.run):
+            out += [*before.get(place, ()), with_values(s, change)]
+        return out
+
+    def _strided(self) -> dict[Key, dict[int, tuple[int, Load]]]:
+        """Return the strided loads by constant part of their offset, with the place of the first use."""
+        found: dict[Key, dict[int, tuple[int, Load]]] = {}
+        for place, s in enumerate(self.run):
+            for v in values(s):
+                for load, certain in self.facts.loads(v):
+                    stride = self._stride(load) if certain else 0
+                    if stride:
+                        form = self.arena.linear(load.offset)
+                        key = load.buffer, load.type.dtype.name, load.type.lanes, stride, form.terms
+                        found.setdefault(key, {}).setdefault(form.const, (place, load))
+        return found
+
+    def _stride(self, load: Load) -> int:
+        """Elements between the lanes of a load that can become a column; 0 for other loads."""
+        lanes, dtype = load.type.lanes, load.type.dtype
+        where = load.lane_offset
+        if load.mask is not None or load.buffer in self.written or not isinstance(where, Call):
+            return 0
+        if where.op != "mul" or not isinstance(where.args[1], Const):
+            return 0
+        if not (isinstance(where.args[0], Call) and where.args[0].op == "iota"):
+            return 0
+        steps = [op for d in _distances(lanes) for op in (f"zip_low:{d}", f"zip_high:{d}")]
+        able = all(self.context.supports(op, dtype, lanes) for op in ("load", *steps))
+        return int(where.args[1].value) if able else 0
+
+    def _columns(self, key: Key, loads: list[Load]) -> tuple[list[Stmt], list[Var]]:
+        """Return what defines the columns of a square of elements, and the variables that hold them."""
+        first, stride, type = loads[0], key[3], loads[0].type
+        lets: list[Stmt] = []
+
+        def named(value: Value) -> Var:
+            var = self.arena.var(self.context.fresh(first.buffer), type)
+            lets.append(Let(var, value))
+            return var
+
+        corner = self.arena.linear(first.offset)
+        rows = [
+            named(self.arena.load(first.buffer, self.arena.offset(plus(corner, Linear(k * stride))), type))
+            for k in range(type.lanes)
+        ]
+        for d in _distances(type.lanes):
+            for i in range(type.lanes):
+                if not i & d:
+                    pair = rows[i], rows[i + d]
+                    rows[i] = named(self.arena.call(f"zip_low:{d}", pair, type))
+                    rows[i + d] = named(self.arena.call(f"zip_high:{d}", pair, type))
+        return lets, rows
+
+
+def _distances(lanes: int) -> list[int]:
+    """Return lanes/2, lanes/4, ... 1: each step exchanges a bit of the row with that bit of the lane."""
+    return [lanes >> k for k in range(1, lanes.bit_length())]
+
+
+def _complete(loads: dict[int, tuple[int, Load]], lanes: int) -> list[list[tuple[int, Load]]]:
+    """Return the groups of `lanes` loads that begin at neighbouring elements, each load in one at most."""
+    groups: list[list[tuple[int, Load]]] = []
+    end = None
+    for start in sorted(loads):
+        if (end is None or start >= end) and all(start + k in loads for k in range(lanes)):
+            groups.append([loads[start + k] for k in range(lanes)])
+            end = start + lanes
+    return groups
