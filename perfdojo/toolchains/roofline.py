@@ -26,7 +26,7 @@ from perfdojo.toolchains.places import Places
 from perfdojo.toolchains.process import Limits, run
 from perfdojo.toolchains.results import Failure, Outcome
 
-VERSION = 1
+VERSION = 2
 ROOFLINE_FILES = ("roofline.c", "rates.h", "streams.h")
 FLAGS = (
     "-std=c11",
