@@ -86,7 +86,7 @@ def _loop(s: For, printer: ScalarPrinter, threads: int, depth: int) -> Iterator[
     step = f"{name} += {s.step}" if s.step != 1 else f"++{name}"
     if s.parallel and not s.fenced:
         yield f"{pad}#pragma omp parallel for num_threads({threads})"
-    if s.unroll > 1:
+    if s.unroll:
         yield f"{pad}#pragma GCC unroll {s.unroll}"
     first, end = printer.value(s.start), printer.value(s.stop, 11)
     yield f"{pad}for (int64_t {name} = {first}; {name} < {end}; {step}) {{"

@@ -1,4 +1,4 @@
-"""Steps of a reduction that @unroll writes out: when they become one loop, and that it computes the same."""
+"""Steps of a reduction: when those of @unroll become one loop, and which short loops stay loops."""
 
 from __future__ import annotations
 
@@ -49,12 +49,24 @@ def loops(body: tuple[Stmt, ...]) -> list[For]:
 def test_steps_that_are_numbered_through_are_one_loop(line: str) -> None:
     assert [f.unroll for f in loops(lowered(HEAD + line + "\n", EIGHT).body)] == [4]
     # without lanes the vector scope is a loop
-    assert loops(lowered(HEAD + line + "\n", SCALAR).body)[0].unroll == (1 if "@vector" in line else 4)
+    assert loops(lowered(HEAD + line + "\n", SCALAR).body)[0].unroll == (0 if "@vector" in line else 4)
 
 
 @pytest.mark.parametrize("why", TWO_SCOPES)
 def test_steps_that_are_not_stay_written_out(why: str) -> None:
-    assert [f.unroll for f in loops(lowered(HEAD + TWO_SCOPES[why] + "\n").body) if f.unroll > 1] == []
+    assert [f.unroll for f in loops(lowered(HEAD + TWO_SCOPES[why] + "\n").body) if f.unroll] == []
+
+
+def test_short_loops_around_many_accumulators_stay_loops() -> None:
+    head = "kernel k\nin x: f32[4, 4]\nin w: f32[17, 16]\nout y: f32[4, 16]\nout z: f32[16]\n\n"
+    few = "3 16@vector z[{1}] += w[{0},{1}]\n"
+    tile = "3 4@unroll 16@vector y[{1},{2}] += x[{1},{0}] * w[{0},{2}]\n"
+    around = "4 3 4@unroll 16@vector y[{2},{3}] += x[{2},{1}] * w[{0},{3}]\n"
+    # gcc leaves longer ones alone
+    long = "17 4@unroll 16@vector y[{1},{2}] += x[{1},{0} % 3] * w[{0},{2}]\n"
+    for text, expected in ((tile, [1]), (around, [1, 1]), (long, [0])):
+        assert [f.unroll for f in loops(lowered(head + text + few).body)] == [*expected, 0]
+    assert "#pragma GCC unroll 1\n" in emitted(checked(head + tile + few), "avx2").emitted.files[0][1]
 
 
 def test_both_compute_the_same() -> None:

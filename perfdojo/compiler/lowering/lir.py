@@ -104,7 +104,8 @@ class For:
     """`for (var = start; var < stop; var += step)`; `parallel` spreads iterations over threads.
 
     Each thread has its own copy of the temporaries in `private`; their `Allocate` says how many there are.
-    With `fenced` each of the threads ends with a `Fence`. The compiler is to write out `unroll` iterations.
+    With `fenced` each of the threads ends with a `Fence`. The compiler is to write out `unroll` iterations,
+    1: none but the loop's own, 0: as it thinks best.
     """
 
     var: Var
@@ -115,7 +116,7 @@ class For:
     parallel: bool = False
     private: tuple[str, ...] = ()
     fenced: bool = False
-    unroll: int = 1
+    unroll: int = 0
 
 
 @dataclass(frozen=True, slots=True)

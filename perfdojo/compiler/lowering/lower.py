@@ -11,6 +11,7 @@ from perfdojo.compiler.lowering.hoist import hoisted
 from perfdojo.compiler.lowering.lir import Function
 from perfdojo.compiler.lowering.place import placed
 from perfdojo.compiler.lowering.promote import promoted
+from perfdojo.compiler.lowering.rolled import rolled
 from perfdojo.compiler.lowering.scopes import Scopes
 from perfdojo.compiler.lowering.target import FpLevel, Target
 from perfdojo.compiler.lowering.transpose import transposed
@@ -32,7 +33,7 @@ def lower(program: Program, target: Target, fp: FpLevel, threads: int = 1) -> Fu
     body = promoted(body, context, facts)
     body = hoisted(body, context, facts)
     body = forwarded(body, context, facts)
-    body = alive(body, context)
+    body = rolled(alive(body, context), context)
     body = hinted(placed(body, context), context)
     types = tuple((b.name, b.dtype) for b in context.program.buffers)
     return Function(

@@ -61,7 +61,7 @@ def _body(body: tuple[Stmt, ...], depth: int) -> Iterator[str]:
             case For():
                 own = f" private({', '.join(s.private)})" if s.private else ""
                 step = "" if s.step == 1 else f" step {s.step}"
-                step += "" if s.unroll == 1 else f" unroll {s.unroll}"
+                step += f" unroll {s.unroll}" if s.unroll else ""
                 word = ("fenced " if s.fenced else "") + ("parallel for" if s.parallel else "for")
                 yield f"{pad}{word} {s.var.name} = {value(s.start)} to {value(s.stop)}{step}{own}"
                 yield from _body(s.body, depth + 1)
