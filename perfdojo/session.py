@@ -11,6 +11,7 @@ from perfdojo.compiler.diagnostics import PerfDojoError
 from perfdojo.compiler.ir import Program
 from perfdojo.compiler.lowering.target import FP_LEVELS, FpLevel, Target
 from perfdojo.compiler.schedule import History, Schedule, parse_schedule
+from perfdojo.compiler.schedule.validation import Validation, by_schedule, validate_made, with_sizes
 from perfdojo.compiler.text.parse import parse
 from perfdojo.compiler.text.render import render
 from perfdojo.compiler.transforms.base import Setting
@@ -70,6 +71,11 @@ class Session(History):
     vectorize i_i
               ^^^
 
+    That the moves kept the meaning is decided once more, without the rules that allowed them:
+
+    >>> print(s.validate())
+    identical at reassoc, 2 steps
+
     `text()` is the schedule, for `perfdojoc --schedule`; `save(path)` writes it:
 
     >>> print(s.text(), end="")
@@ -79,7 +85,9 @@ class Session(History):
     end
     """
 
-    __slots__ = ()
+    __slots__ = ("kernel",)
+
+    kernel: Program
 
     def __init__(
         self,
@@ -92,8 +100,10 @@ class Session(History):
         if fp not in FP_LEVELS:
             raise PerfDojoError(f"no floating-point level '{fp}'", hint=f"levels are {' '.join(FP_LEVELS)}")
         described = target if isinstance(target, Target) else get_target(choose_target(target))
-        original = bind(_kernel(kernel), sizes)
+        read = _kernel(kernel)
+        original = bind(read, sizes)
         verify(original)
+        self.kernel = with_sizes(read, sizes or {})
         History.__init__(self, original, Setting(described, fp))
         if schedule is not None:
             self.replay(_schedule(schedule))
@@ -103,6 +113,15 @@ class Session(History):
     def body(self) -> str:
         """The loops of the program as text, with every name."""
         return render(self.program, named=True).split("\n\n", 1)[1].rstrip()
+
+    def validate(self) -> Validation:
+        """Compare each state with the kernel on symbolic values, at smaller sizes where these are too large.
+
+        Raises:
+            PerfDojoError: at no sizes that are small enough the schedule is legal.
+        """
+        make = by_schedule(self.schedule, self.setting)
+        return validate_made(self.kernel, make, self.setting.fp, len(self.states))
 
     def save(self, path: str | Path) -> None:
         """Write the schedule to a file; `perfdojoc KERNEL --schedule FILE` takes it."""

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from perfdojo.cli.kernels import write_files
 from perfdojo.cli.options import Options
-from perfdojo.cli.report import Screen, quantity
+from perfdojo.cli.report import Screen, percent, quantity
 from perfdojo.compiler.diagnostics import PerfDojoError
 from perfdojo.compiler.walk import const_int
 from perfdojo.finding import choose_target, read_kernel
 
 if TYPE_CHECKING:
+    from perfdojo.cli.schedules import Choice
     from perfdojo.compiler.emitted import EmittedSource
     from perfdojo.compiler.ir import Program
     from perfdojo.toolchains.harness import Host
@@ -28,8 +29,7 @@ SETTLED = 0.02
 """Half the confidence interval of a median, as a part of it, above which the report says so."""
 LONG = 200_000_000
 """Statement executions above which a check tries only the kinds of `INPUTS_OF_LONG`: each takes seconds."""
-CHECK_BYTES = 16
-TIME_BYTES = 8
+CHECK_BYTES, TIME_BYTES = 16, 8
 """Bytes for each element of an argument, at the least: its value and its bound in float64."""
 INPUTS_OF_LONG = ("normal", "special")
 
@@ -45,6 +45,7 @@ class Result:
     schedule: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
+    validate: dict[str, Any] | None = None
     build: dict[str, Any] | None = None
     check: dict[str, Any] | None = None
     time: dict[str, Any] | None = None
@@ -58,13 +59,15 @@ class Result:
 
 @dataclass(slots=True)
 class Job:
-    """One kernel on its way through the steps."""
+    """One kernel on its way through the steps; `kernel` still has its sizes to be bound."""
 
     options: Options
     screen: Screen
     result: Result
     bound: Program
     emitted: EmittedSource
+    kernel: Program
+    choice: Choice
 
     @classmethod
     def start(cls, o: Options, screen: Screen) -> Job:
@@ -80,7 +83,8 @@ class Job:
         from perfdojo.compiler.verify import verify
 
         target = choose_target(o.target)
-        bound = bind(read_kernel(o.kernel), o.sizes)
+        kernel = read_kernel(o.kernel)
+        bound = bind(kernel, o.sizes)
         verify(bound)
         choice = choose_schedule(o, bound, Setting(get_target(target), o.fp))
         emitted = emit(bound, target, fp=o.fp, threads=o.threads, scheduled=choice.scheduled)
@@ -94,7 +98,7 @@ class Job:
             screen.line("schedule", f"{count} of {choice.name}", "ok")
         for note in choice.notes:
             screen.line("" if choice.scheduled else "schedule", note, "note")
-        return cls(o, screen, result, bound, emitted)
+        return cls(o, screen, result, bound, emitted, kernel, choice)
 
     def write(self, folder: Path) -> None:
         """Write source and header into `folder`."""
@@ -253,7 +257,7 @@ class Job:
         threads = f"{m.threads} thread" + ("s" if m.threads > 1 else "")
         self.screen.line(
             "time",
-            f"{quantity(m.median_s, 's')} median ± {_percent(half)}, {quantity(m.min_s, 's')} minimum, "
+            f"{quantity(m.median_s, 's')} median ± {percent(half)}, {quantity(m.min_s, 's')} minimum, "
             f"{len(m.samples_s)} samples ({threads}, {m.cache} cache)",
             "ok" if half <= SETTLED else "note",
         )
@@ -283,10 +287,6 @@ class Job:
             "text": limit.text,
         }
         self.screen.line("rate", f"{', '.join(rates)}: {100 * share:.0f} % of the limit ({limit.text})")
-
-
-def _percent(part: float) -> str:
-    return f"{100 * part:.0f} %" if part >= 0.1 else f"{100 * part:.1g} %"
 
 
 def _short_command(command: str) -> str:

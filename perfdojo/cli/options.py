@@ -25,11 +25,12 @@ class Options:
 
     Attributes:
         kernel: path of a kernel, name of a library kernel, or `-` for standard input.
-        check, time: whether these steps run (both do when neither `-o` nor `--emit` was given).
+        check, time: whether these steps run (both do when nothing else was asked for).
         budget_s: most seconds that measuring may take.
         schedule: path of a schedule, "" for the one that goes with the kernel.
         planner: take no schedule, not even that one.
         print_between: print the program behind each step of the schedule.
+        validate: compare what the schedule makes with the kernel on symbolic values.
     """
 
     kernel: str
@@ -51,6 +52,7 @@ class Options:
     schedule: str = ""
     planner: bool = False
     print_between: bool = False
+    validate: bool = False
 
 
 class _JsonParser(argparse.ArgumentParser):
@@ -133,6 +135,11 @@ def parser(json_errors: bool = False, playing: bool = False) -> argparse.Argumen
     out.add_argument(
         "--check", action="store_true", help="run it and compare with the reference, within the derived bound"
     )
+    out.add_argument(
+        "--validate",
+        action="store_true",
+        help="decide on symbolic values that the schedule keeps the meaning of the kernel",
+    )
     out.add_argument("--time", action="store_true", help="measure it")
     out.add_argument("--force", action="store_true", help="overwrite files that perfdojo did not write")
     out.add_argument("--cmake", action="store_true", help="write a CMakeLists.txt beside the source")
@@ -184,10 +191,11 @@ def options(p: argparse.ArgumentParser, argv: Sequence[str]) -> tuple[argparse.N
         p.error("--schedule and --no-schedule ask for different things")
     if a.shared and a.emit not in (None, "shared"):
         p.error("--shared and --emit ask for different things")
-    if a.emit not in (None, "shared") and (a.check or a.time):
-        p.error(f"--emit {a.emit} shows a stage and runs nothing: give --check and --time without it")
+    if a.emit not in (None, "shared") and (a.check or a.time or a.validate):
+        steps = "--check, --time and --validate"
+        p.error(f"--emit {a.emit} shows a stage and runs nothing: give {steps} without it")
     emit = "shared" if a.shared else a.emit or ""
-    main_job = not (emit or a.output or a.check or a.time)
+    main_job = not (emit or a.output or a.check or a.time or a.validate)
     chosen = Options(
         a.kernel or "",
         a.target,
@@ -208,6 +216,7 @@ def options(p: argparse.ArgumentParser, argv: Sequence[str]) -> tuple[argparse.N
         a.schedule or "",
         a.planner,
         a.print_between,
+        a.validate,
     )
     return a, chosen
 

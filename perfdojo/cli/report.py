@@ -70,6 +70,11 @@ class Screen:
         self._console(False).print(table, markup=False, soft_wrap=False)
 
 
+def percent(part: float) -> str:
+    """Return a part as `13 %`, small ones with one digit."""
+    return f"{100 * part:.0f} %" if part >= 0.1 else f"{100 * part:.1g} %"
+
+
 def quantity(value: float, unit: str) -> str:
     """Return `value` with three digits and an SI prefix: `8.31 µs`, `124 GFLOP/s`."""
     for factor, prefix in (

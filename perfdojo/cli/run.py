@@ -130,10 +130,14 @@ def _job(o: Options) -> int:
 
 
 def _steps(job: Job, o: Options) -> bool:
+    from perfdojo.cli.validation import validate
+
     shared = o.emit == "shared"
     main_job = o.check and o.time and not o.output and not shared
     if o.output or main_job:
         job.write(o.output or DEFAULT_FOLDER / job.emitted.target)
+    if o.validate and not validate(job):
+        return False
     if not (shared or o.check or o.time):
         return True
     from perfdojo.toolchains.host import find_host

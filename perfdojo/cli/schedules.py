@@ -26,12 +26,14 @@ class Choice:
         steps: text of each step that was made.
         name: where the schedule is from, "" without one.
         notes: what the user should know: steps left out, or why a schedule was not taken.
+        schedule: the schedule itself.
     """
 
     scheduled: Scheduled | None = None
     steps: tuple[str, ...] = ()
     name: str = ""
     notes: tuple[str, ...] = ()
+    schedule: Schedule | None = None
 
 
 def choose_schedule(o: Options, bound: Program, setting: Setting) -> Choice:
@@ -72,7 +74,7 @@ def _made(schedule: Schedule, o: Options, bound: Program, setting: Setting, opti
         now = state.program
     source = schedule.source
     assert source is not None, "it was read from a file"
-    return Choice(Scheduled(now, source.text, option), tuple(steps), source.name, tuple(notes))
+    return Choice(Scheduled(now, source.text, option), tuple(steps), source.name, tuple(notes), schedule)
 
 
 def _shown(number: int, state: State, before: Program) -> str:

@@ -90,6 +90,7 @@ def test_the_check_sees_a_program_that_differs_from_the_kernel(folder: Path) -> 
     from perfdojo.cli.job import Job, Result
     from perfdojo.cli.options import options, parser
     from perfdojo.cli.report import Screen
+    from perfdojo.cli.schedules import Choice
     from perfdojo.compiler.schedule import Scheduled
     from perfdojo.session import Session
     from perfdojo.toolchains.host import find_host
@@ -99,7 +100,7 @@ def test_the_check_sees_a_program_that_differs_from_the_kernel(folder: Path) -> 
     _, o = options(parser(), ["mm.ir", "-t", "c", "--check", "-q"])
     made = Scheduled(replace(wrong.program, source=s.original.source), "schedule mm\nend\n")
     emitted = emit(s.original, "c", scheduled=made)
-    job = Job(o, Screen(silent=True), Result(), s.original, emitted)
+    job = Job(o, Screen(silent=True), Result(), s.original, emitted, s.kernel, Choice())
     built = job.build(find_host())
     assert built is not None
     assert not job.check(built)

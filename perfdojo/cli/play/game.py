@@ -54,6 +54,7 @@ class Game:
             "drop": self.drop,
             "time": self.time,
             "check": self.check,
+            "validate": self.validate,
             "save": self.save,
             "load": self.load,
             "help": self.help,
@@ -184,6 +185,13 @@ class Game:
     def check(self, words: list[str]) -> None:
         """Run the program and compare with the reference."""
         self.trial.check(self.say)
+
+    def validate(self, words: list[str]) -> None:
+        """Decide on symbolic values that the moves kept the meaning of the kernel."""
+        found = self.session.validate()
+        self.say(str(found), "green" if found.equal else "red")
+        if found.note:
+            self.say(found.note)
 
     # ------------------------------------------------------------ files and help
 

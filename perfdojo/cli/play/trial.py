@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from perfdojo.cli.job import Job, Result
 from perfdojo.cli.options import Options
 from perfdojo.cli.report import Screen, quantity
+from perfdojo.cli.schedules import Choice
 from perfdojo.compiler.ir import Size
 from perfdojo.compiler.schedule import Scheduled
 from perfdojo.compiler.walk import const_int
@@ -64,7 +65,7 @@ class Trial:
         sizes = {size.name: v for size, v in self.sizes()}
         steps = [str(state.step.move) for state in s.states if not state.skipped]
         result = Result(bound.name, target, sizes, o.fp, steps)
-        return Job(o, Screen(o.quiet), result, bound, emitted)
+        return Job(o, Screen(o.quiet), result, bound, emitted, s.kernel, Choice())
 
 
 def _ratio(before: float, now: float) -> str:
