@@ -1,4 +1,7 @@
-"""Each bug that was found, as the smallest kernel that shows it: targets and interpreter agree in bits."""
+"""Each bug that was found, as the smallest kernel that shows it: targets and interpreter agree in bits.
+
+Lines `#! MOVE` are the moves that show it; the program behind each is proved and reads back from its text.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +15,11 @@ from perfdojo.backends import target_names
 from perfdojo.compiler.bind import bind
 from perfdojo.compiler.interpret import random_inputs
 from perfdojo.compiler.ir import Program
+from perfdojo.compiler.schedule import prepare
 from perfdojo.compiler.text.parse import read
 from perfdojo.compiler.verify import verify
 from tests.native import build, case, disagreement
+from tests.transforms.states import applied, setting
 
 BUGS = sorted(Path(__file__).parent.glob("*.ir"))
 
@@ -36,7 +41,10 @@ def _extreme(program: Program) -> dict[str, Any]:
 def test_bug_stays_mended(path: Path, target: str) -> None:
     program = bind(read(path.name, path.read_bytes()))
     verify(program)
-    made = case(program.name, program, target, "strict")
+    lines = path.read_text("utf-8").splitlines()
+    moves = [line.removeprefix("#!").strip() for line in lines if line.startswith("#!")]
+    moved = applied(prepare(program), *moves, at=setting("avx512", "strict")) if moves else None
+    made = case(program.name, program, target, "strict", moved)
     library = build([made])
     for inputs in (_extreme(program), random_inputs(program, 1, "normal")):
         assert disagreement(library, made, inputs, "strict") == ""

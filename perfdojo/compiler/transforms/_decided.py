@@ -73,6 +73,8 @@ class Decided:
             args = tuple(self._expr(a, held, False) for a in e.args)
         if e.op in ("floordiv", "mod") and isinstance(args[1], Literal) and args[1].value == 0:
             args = (args[0], e.args[1])  # written out, a division by 0 is refused as a mistake
+        if e.op == "neg" and isinstance(args[0], Literal):
+            return _negated(args[0])  # their text is the same
         return folded(replace(e, args=args))
 
     def _select(self, e: Op, held: Held, typed: bool) -> Expr:
@@ -104,6 +106,14 @@ def _conjuncts(e: Expr) -> tuple[Expr, ...]:
     if isinstance(e, Op) and e.op == "and":
         return _conjuncts(e.args[0]) + _conjuncts(e.args[1])
     return (e,)
+
+
+def _negated(e: Literal) -> Literal:
+    """Return -e; integers wrap."""
+    value = -e.value
+    if not e.dtype.is_float and not e.dtype.smallest <= value <= e.dtype.largest:
+        value += (1 << e.dtype.bits) if value < 0 else -(1 << e.dtype.bits)
+    return replace(e, value=value)
 
 
 def _has_type(e: Expr) -> bool:
