@@ -89,7 +89,7 @@ def emit(
         files=(),
         sizes=tuple((s.name, const_int(s.value)) for s in program.sizes),
         fp=fp,
-        flags=(*options.flags, *(("-fopenmp",) if openmp else ())),
+        flags=(*options.flags, *(vectors.flags() if vectors else ()), *(("-fopenmp",) if openmp else ())),
         links=("-lm",),
         requires=target.features,
         emulation=options.emulation,

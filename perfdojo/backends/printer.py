@@ -71,6 +71,10 @@ class VectorPrinter(Protocol):
         """Return the C statement that fetches the cache line at `address`, a `const char *`."""
         ...
 
+    def flags(self) -> tuple[str, ...]:
+        """Return the compiler flags that what was printed so far runs faster with; they change no value."""
+        ...
+
     def prelude(self) -> tuple[tuple[str, ...], str]:
         """Return what the values and stores printed so far need in front of the function.
 

@@ -145,6 +145,13 @@ def test_one_thread_needs_no_openmp() -> None:
     assert not case.emitted.flags
 
 
+def test_functions_in_lanes_want_their_instructions_interleaved() -> None:
+    text = "kernel k\nin x: f32[64]\nout y: f32[64]\n\n64@vector y[{0}] = exp(x[{0}])\n"
+    assert "-fschedule-insns" in emitted(checked(text), "avx2").emitted.flags
+    assert "-fschedule-insns" not in emitted(checked(text), "c").emitted.flags
+    assert "-fschedule-insns" not in emitted(checked(text.replace("exp", "abs")), "avx2").emitted.flags
+
+
 @pytest.mark.skipif(shutil.which("cmake") is None, reason="no cmake")
 def test_cmake_builds_the_library(tmp_path: Path) -> None:
     e = emit(checked(LARGE), "c")
