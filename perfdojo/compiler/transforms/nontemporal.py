@@ -22,15 +22,20 @@ class Nontemporal(Transform):
         nontemporal y
         out y: f32[N]   ->   out y: f32[N] nontemporal
 
+        try nontemporal y over 16777216
+        the same where y is larger than a cache of 16 MiB, so that one schedule serves all sizes
+
     0. y is a buffer.
     1. y is written and never read in the kernel, by a reduction neither.
     2. y is not `nontemporal` yet, and has its place in memory.
     3. The target has such a store for the type of y.
+    4. y takes more than `over` bytes, if that is given.
     """
 
     aliases = ("stream_store",)
 
     buffer: str = arg("buffer")
+    over: int = arg("int", "over", default=0)
 
     @classmethod
     def candidates(cls, program: Program, setting: Setting) -> Iterator[Transform]:
@@ -57,6 +62,9 @@ class Nontemporal(Transform):
         counts = {n for n in (most, min(most, target.vector_bits // 32)) if n > 1}
         if not any(target.supports("stream", b.dtype, n) for n in counts):
             yield Violation(3, f"target {target.name} has no store past the caches for {b.dtype}")
+        if (size := layout(b).bytes) <= self.over:
+            reason = f"{b.name} takes {size} bytes, not over {self.over}"
+            yield Violation(4, reason, "what fits a cache is read from there sooner")
 
     def rewrite(self, program: Program) -> Program:
         buffers = tuple(replace(b, nontemporal=True) if b.name == self.buffer else b for b in program.buffers)
