@@ -55,6 +55,14 @@ def test_a_list_without_words_is_short_and_grouped(play: Play) -> None:
     assert "vectorize j_i   j_i runs @vector" in play("tile_scope j 8", "moves vectorise j_i")
 
 
+def test_a_number_is_that_of_the_list_that_was_seen(play: Play) -> None:
+    listed = play("moves tile_scope j")
+    number = next(t for t in listed.splitlines() if t.endswith("j -> j_o:8, j_i:8")).split()[0]
+    out = play("moves", "vectorize j", "undo", "tile_scope i 4", number, number)
+    assert "tile_scope j 8: j -> j_o:8, j_i:8\n" in out
+    assert out.split("> " + number)[2].startswith("\nnot legal, condition 0: there is no scope j\n")
+
+
 def test_moves_are_undone_edited_and_explained(play: Play) -> None:
     out = play("tile_scope j 8", "vectorize j_i", "undo", "redo", "edit 1 tile_scope j 16", "show", "drop 1")
     assert "undone: j_i runs in order\n" in out
@@ -111,7 +119,10 @@ def test_programs_are_timed_and_checked(play: Play) -> None:
         ("tile_scope i 4 -> ( ;", "unexpected character"),
         ("\x00\x1b[2J", "no command"),
         ("redo", "nothing to redo"),
-        ("help", "Put MOVE before step N"),
+        ("help", "insert N MOVE         Put a move before step N"),
+        ("help vectorise", "3. No scope around i or in it is @vector."),
+        ("help zorb", "no transformation 'zorb'"),
+        ("moves tile_scope", "more: moves tile_scope WORD"),
     ],
 )
 def test_bad_input_is_told_and_the_game_goes_on(play: Play, line: str, words: str) -> None:

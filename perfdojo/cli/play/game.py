@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from inspect import getdoc
 from pathlib import Path
 
 from rich.console import Console
@@ -14,7 +15,9 @@ from perfdojo.cli.play.trial import Trial
 from perfdojo.compiler.diagnostics import PerfDojoError
 from perfdojo.compiler.ir import Program
 from perfdojo.compiler.schedule.difference import effect
+from perfdojo.compiler.transforms import get_transform
 from perfdojo.compiler.transforms.base import Transform
+from perfdojo.compiler.transforms.spelling import usage
 from perfdojo.finding import read_schedule
 from perfdojo.session import Session
 
@@ -22,12 +25,16 @@ Command = Callable[[list[str]], None]
 
 
 class Game:
-    """What the player sees of a session. Each command takes its words; help prints their docstrings."""
+    """What the player sees of a session. Each command takes its words; help prints their docstrings.
+
+    A docstring is the arguments of the command, a colon, and what it does.
+    """
 
     def __init__(self, session: Session, o: Options) -> None:
         self.session, self.options = session, o
         self.console = Console(highlight=False, soft_wrap=True, markup=False)
         self.trial = Trial(session, o)
+        self.listed: Sequence[Transform] = ()
         self.saved = self.text
         self.files: set[Path] = {Path(o.schedule).resolve()} if o.schedule else set()
 
@@ -81,18 +88,19 @@ class Game:
     # ------------------------------------------------------------ moves
 
     def moves(self, words: list[str]) -> None:
-        """List the legal moves [those with all of WORD ..., names of moves, scopes or buffers]."""
-        found = matching(self.session.candidates(), words)
+        """[WORD ...]: List the legal moves, all or those with each word: a move, scope, buffer."""
+        self.listed = self.session.candidates()
+        found = matching(self.listed, words)
         if not found:
             which = f" with {' '.join(words)}" if words else ""
             self.say(f"no legal move{which}; 'why MOVE' tells what is in the way of one")
             return
-        for line in grouped(found, self.session.program, every=bool(words)):
+        for line in grouped(found, self.session.program, words):
             self.say(line)
 
     def pick(self, number: int) -> None:
-        """Make the move with a number of the list."""
-        found = self.session.candidates()
+        """Make the move with a number of the last list, which may be older than the last move."""
+        found = self.listed or self.session.candidates()
         if not 1 <= number <= len(found):
             raise PerfDojoError(f"there is no move {number}", hint=f"moves are 1 to {len(found)}")
         self.move(found[number - 1])
@@ -109,7 +117,7 @@ class Game:
         self._changed(before, self.session.apply(move), str(self.session.states[-1].step))
 
     def why(self, words: list[str]) -> None:
-        """Tell why MOVE is not legal."""
+        """MOVE: Tell why a move is not legal."""
         if not words:
             raise PerfDojoError("which move?", hint="why tile_scope i 4")
         found = self.session.why_not(" ".join(words))
@@ -129,7 +137,7 @@ class Game:
     # ------------------------------------------------------------ program and steps
 
     def show(self, words: list[str]) -> None:
-        """Show the program with the last change highlighted."""
+        """: Show the program with the last change highlighted."""
         states = self.session.states
         if len(states) == 0:
             for line in program(self.session.program):
@@ -140,17 +148,17 @@ class Game:
             self.say(line)
 
     def undo(self, words: list[str]) -> None:
-        """Take the last change back."""
+        """: Take the last change back."""
         before = self.session.program
         self._changed(before, self.session.undo(), "undone")
 
     def redo(self, words: list[str]) -> None:
-        """Make the change again that was undone."""
+        """: Make the change again that was undone."""
         before = self.session.program
         self._changed(before, self.session.redo(), "redone")
 
     def steps(self, words: list[str]) -> None:
-        """List the moves so far."""
+        """: List the moves so far."""
         if not self.session.states:
             self.say("no move yet")
         for number, state in enumerate(self.session.states, 1):
@@ -158,19 +166,19 @@ class Game:
             self.say(f"{number:>4}  {state.step}{left_out}")
 
     def edit(self, words: list[str]) -> None:
-        """Replace step N by MOVE and replay: edit N MOVE."""
+        """N MOVE: Replace step N by a move, and replay those behind it."""
         number, move = _numbered(words, "edit 2 tile_scope i 8")
         before = self.session.program
         self._changed(before, self.session.edit(number, move), f"step {number} is {move}")
 
     def insert(self, words: list[str]) -> None:
-        """Put MOVE before step N and replay: insert N MOVE."""
+        """N MOVE: Put a move before step N, and replay those behind it."""
         number, move = _numbered(words, "insert 2 tile_scope i 8")
         before = self.session.program
         self._changed(before, self.session.insert(number, move), f"step {number} is {move}")
 
     def drop(self, words: list[str]) -> None:
-        """Take step N away and replay: drop N."""
+        """N: Take step N away, and replay those behind it."""
         if len(words) != 1 or not words[0].isdecimal():
             raise PerfDojoError("which step?", hint="drop 2; 'steps' lists them")
         before = self.session.program
@@ -179,15 +187,15 @@ class Game:
     # ------------------------------------------------------------ run
 
     def time(self, words: list[str]) -> None:
-        """Build and measure the program, beside the first and the previous time."""
+        """: Build and measure the program, beside the first and the previous time."""
         self.trial.time(self.say)
 
     def check(self, words: list[str]) -> None:
-        """Run the program and compare with the reference."""
+        """: Run the program and compare with the reference."""
         self.trial.check(self.say)
 
     def validate(self, words: list[str]) -> None:
-        """Decide on symbolic values that the moves kept the meaning of the kernel."""
+        """: Decide on symbolic values that the moves kept the meaning of the kernel."""
         found = self.session.validate()
         self.say(str(found), "green" if found.equal else "red")
         if found.note:
@@ -196,7 +204,7 @@ class Game:
     # ------------------------------------------------------------ files and help
 
     def save(self, words: list[str]) -> None:
-        """Write the schedule: save [FILE] [force]."""
+        """[FILE] [force]: Write the schedule."""
         force = words[-1:] == ["force"]
         names = words[:-1] if force else words
         s = self.session
@@ -209,7 +217,7 @@ class Game:
         self.say(f"saved {path}: perfdojoc {self.options.kernel} --schedule {path}", "green")
 
     def load(self, words: list[str]) -> None:
-        """Replace the moves so far by those of a schedule: load FILE."""
+        """FILE: Replace the moves so far by those of a schedule."""
         if len(words) != 1:
             raise PerfDojoError("which file?", hint="load matmul.avx2.sched")
         before = self.session.program
@@ -218,12 +226,19 @@ class Game:
         self.saved = self.text
 
     def help(self, words: list[str]) -> None:
-        """Tell what there is."""
-        self.say("   N           make move N of the list")
-        self.say("   MOVE        make a move by its text: tile_scope i 8 remainder peel")
+        """[MOVE]: Tell what there is; of a move how it is written, what it does, and when it is legal."""
+        if words:
+            cls = get_transform(words[0])
+            self.say(f"{usage(cls)}\n", "bold")
+            self.say(getdoc(cls) or "")
+            return
+        rows = [("N", "Make move N of the last list."), ("MOVE", "Make a move, for instance tile_scope i 8.")]
         for name, command in self.commands().items():
-            self.say(f"   {name:<10}  {(command.__doc__ or '').strip()}")
-        self.say("   quit        end; so does the end of the input")
+            arguments, text = (command.__doc__ or "").split(": ", 1)
+            rows.append((f"{name} {arguments}", text))
+        rows.append(("quit", "End; so does the end of the input."))
+        for row in rows:
+            self.say(f"   {row[0]:<20}  {row[1]}")
 
 
 def _numbered(words: list[str], example: str) -> tuple[int, str]:

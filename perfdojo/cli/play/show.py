@@ -14,8 +14,8 @@ from perfdojo.compiler.transforms import aliases
 from perfdojo.compiler.transforms.base import Transform
 from perfdojo.compiler.transforms.spelling import name_of, summary
 
-FEW = 6
-"""Moves of one transformation that an unfiltered list shows."""
+FEW, MANY = 3, 40
+"""Moves of one transformation that a list without and with words shows."""
 CONTEXT = 2
 """Lines around a change where the program is long."""
 LONG = 40
@@ -34,18 +34,22 @@ def _words(move: Transform) -> list[str]:
     return str(move).replace("[", " ").replace("]", " ").split()
 
 
-def grouped(moves: Sequence[Numbered], now: Program, every: bool) -> Iterator[Text]:
-    """Yield the lines of a list: each transformation with what it does, its moves with their effects."""
+def grouped(moves: Sequence[Numbered], now: Program, words: Sequence[str]) -> Iterator[Text]:
+    """Yield the lines of a list: each transformation with what it does, its moves with their effects.
+
+    `words` are those that the moves were chosen by.
+    """
     for name, group in groupby(moves, lambda m: name_of(m[1])):
         found = list(group)
         yield Text.assemble((name, "bold cyan"), f"  {summary(type(found[0][1]))}")
-        shown = found if every else found[:FEW]
+        shown = found[: MANY if words else FEW]
         width = max(len(str(m)) for _, m in shown)
         for number, move in shown:
             told = effect(now, move.rewrite(now))
             yield Text.assemble((f"{number:>6}  ", "green"), f"{move!s:<{width}}", (f"   {told}", "dim"))
         if len(found) > len(shown):
-            yield Text(f"        and {len(found) - len(shown)} more: moves {name}")
+            how = " ".join(("moves", *words, "WORD")) if words else f"moves {name}"
+            yield Text(f"        and {len(found) - len(shown)} more: {how}")
 
 
 def program(now: Program) -> Iterator[Text]:

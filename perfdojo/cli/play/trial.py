@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from perfdojo.cli.job import Job, Result
 from perfdojo.cli.options import Options
@@ -13,6 +14,9 @@ from perfdojo.compiler.ir import Size
 from perfdojo.compiler.schedule import Scheduled
 from perfdojo.compiler.walk import const_int
 from perfdojo.session import Session
+
+if TYPE_CHECKING:
+    from perfdojo.toolchains.host import Built
 
 Say = Callable[[str], None]
 
@@ -31,19 +35,13 @@ class Trial:
 
     def check(self, say: Say) -> None:
         """Build and check the program; the report says how that went."""
-        from perfdojo.toolchains.host import find_host
-
-        job = self._job()
-        built = job.build(find_host())
+        job, built = self._built(say)
         if built is not None:
             job.check(built)
 
     def time(self, say: Say) -> None:
         """Build and measure the program, and set the time against those before."""
-        from perfdojo.toolchains.host import find_host
-
-        job = self._job()
-        built = job.build(find_host())
+        job, built = self._built(say)
         if built is None or not job.time(built) or job.result.time is None:
             return
         seconds = job.result.time["median_s"]
@@ -54,6 +52,18 @@ class Trial:
         if len(self.times) > 1:
             say(f"  {_ratio(self.times[0], seconds)} the first time")
         self.times.append(seconds)
+
+    def _built(self, say: Say) -> tuple[Job, Built | None]:
+        """Build, without the line of the compiler that the main job reports."""
+        from perfdojo.toolchains.host import find_host
+
+        job = self._job()
+        job.screen.silent = True
+        built = job.build(find_host())
+        job.screen.silent = False
+        if built is None and job.result.error is not None:
+            say(f"{job.result.error['message']}; {job.result.error['hint']}")
+        return job, built
 
     def _job(self) -> Job:
         from perfdojo.backends import emit

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import Literal as OneOf
 from typing import NamedTuple
 
-from perfdojo.compiler.ir import Buffer, Program, Scope
+from perfdojo.compiler.ir import Buffer, Node, Program, Scope
 from perfdojo.compiler.text.render import expression, render
 from perfdojo.compiler.walk import const_int
 
@@ -42,7 +42,7 @@ def _lines(before: Program, after: Program) -> Iterator[Line]:
 def effect(before: Program, after: Program) -> str:
     """Return in words what a move does to scopes, statements and buffers; "" when it is nothing."""
     told = [t for tell in (_scopes, _statements, _buffers) for t in tell(before, after)]
-    return "; ".join(told or _rewritten(before, after))
+    return "; ".join(told or (*_moved(before.body, after.body), *_rewritten(before, after)))
 
 
 MAX_NAMES = 4
@@ -86,6 +86,20 @@ def _statements(before: Program, after: Program) -> Iterator[str]:
         yield f"without statement{'s' if len(gone) > 1 else ''} {_listed(gone)}"
 
 
+def _moved(before: Sequence[Node], after: Sequence[Node]) -> Iterator[str]:
+    old, new = list(_names(before)), list(_names(after))
+    at = [n for n, (one, two) in enumerate(zip(old, new, strict=False)) if one != two]
+    if at and sorted(old) == sorted(new):
+        yield f"order {_listed(new[at[0] : at[-1] + 1])}"
+
+
+def _names(body: Sequence[Node]) -> Iterator[str]:
+    for node in body:
+        yield node.name
+        if isinstance(node, Scope):
+            yield from _names(node.body)
+
+
 def _rewritten(before: Program, after: Program) -> Iterator[str]:
     old = before.statements
     for name, place in after.statements.items():
@@ -100,17 +114,31 @@ def _buffers(before: Program, after: Program) -> Iterator[str]:
         if name not in old:
             yield f"new {b.role} {_buffer(b)}"
         elif old[name] != b:
-            yield f"{_buffer(old[name])} -> {_buffer(b)}"
+            yield _changed(old[name], b)
     gone = [n for n in old if n not in new]
     if gone:
         yield f"without {_listed(gone)}"
 
 
+def _changed(old: Buffer, new: Buffer) -> str:
+    if old.shape != new.shape:
+        return f"{_buffer(old)} -> {_buffer(new)}"
+    was, now = _words(old), _words(new)
+    gone = [w for w in was if w.partition("(")[0] not in {n.partition("(")[0] for n in now}]
+    told = [w for w in now if w not in was] + [f"without {w}" for w in gone]
+    return f"{new.name}: {', '.join(told)}"
+
+
 def _buffer(b: Buffer) -> str:
     shape = ", ".join(expression(e) for e in b.shape)
-    words = [f"{b.name}[{shape}]"]
-    words += [f"space({b.space})"] if b.space else []
-    words += [f"{w}{getattr(b, w)}" for w in ("order", "pad", "reuse") if getattr(b, w)]
+    return " ".join((f"{b.name}[{shape}]", *_words(b)))
+
+
+def _words(b: Buffer) -> list[str]:
+    """Return what the header says behind the shape, but for `values`."""
+    words = [f"space({b.space})"] if b.space else []
+    for word, numbers in (("order", b.order), ("pad", b.pad), ("reuse", b.reuse)):
+        words += [f"{word}({', '.join(map(str, numbers))})"] if numbers else []
     words += ["nontemporal"] if b.nontemporal else []
     words += [f"prefetch({b.prefetch})"] if b.prefetch else []
-    return " ".join(words)
+    return words

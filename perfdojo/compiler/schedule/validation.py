@@ -238,7 +238,7 @@ class _Tries:
 def _none(kernel: Program, wanted: Made, tries: _Tries) -> PerfDojoError:
     """Return the error that no sizes are small enough, with the nearest ones."""
     what = f"validating {kernel.name} takes {wanted.work} executions or elements, over the limit {LARGEST}"
-    hint = "give small sizes at which it is legal (-D); smaller blocks and 'remainder peel' allow smaller ones"
+    hint = "-D gives other sizes; smaller blocks and 'remainder peel' make it legal at smaller ones"
     if tries.failed is None:
         return PerfDojoError(what, kernel.source, None, "make the extents smaller")
     if tries.least is not None:

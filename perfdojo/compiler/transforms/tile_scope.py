@@ -81,9 +81,9 @@ class TileScope(Transform):
         yield from no_free_name(program, self.names)
         extent = extent_of(program, self.scope)
         if not 1 <= self.factor <= extent:
-            yield Violation(
-                1, f"blocks of {self.factor} do not fit the {extent} iterations of scope {self.scope}"
-            )
+            reason = f"a block of {self.factor} does not fit the extent {extent} of scope {self.scope}"
+            hint = f"factors are 1 to {extent}; for schedules that carry over, 'try' leaves a step out"
+            yield Violation(1, reason, hint)
         if extent % self.factor and self.remainder == "exact":
             reason = f"{self.factor} does not divide the extent {extent} of scope {self.scope}"
             yield Violation(2, reason, "add 'remainder peel' or 'remainder mask'")
