@@ -138,19 +138,19 @@ def measured(b: Benchmark, target: str, host: Host, rounds: int, slot_s: float, 
     made = build(emitted, host)
     if isinstance(made, Failure):
         raise SystemExit(f"{b.name}: {made.text}, see {made.folder}")
-    timer = ctypes.CDLL(str(_built("timer", (("timer.c", TIMER),), ("-O2",), host).path))
-    naive = [_built(f"{b.kernel}-plain", (("naive.c", s),), FLAGS, host) for s in naive_sources(program)]
-    spellings = [_call(timer, p.path, buffers) for p in naive]
+    timer = ctypes.CDLL(str(built_library("timer", (("timer.c", TIMER),), ("-O2",), host).path))
+    naive = [built_library(f"{b.kernel}-plain", (("naive.c", s),), FLAGS, host) for s in naive_sources(program)]
+    spellings = [kernel_call(timer, p.path, buffers) for p in naive]
     errors = []
     calls = (
         min(spellings, key=lambda call: min(call(1) for _ in range(3))),
-        _call(timer, made.native, buffers),
+        kernel_call(timer, made.native, buffers),
     )
     for call, fp in zip(calls, ("fast", "reassoc"), strict=True):
         for o in outputs.values():
             o[:] = np.nan
         call(1)
-        errors.append(worst_error(b, symbolic, inputs, outputs, fp))
+        errors.append(worst_error(symbolic, b.sizes, inputs, outputs, fp))
     limit = _limit(b, host)
     with alone():
         plain, ours = interleaved(calls, rounds, slot_s, budget_s)
@@ -201,14 +201,16 @@ def aligned(values: Array) -> Array:
     return out
 
 
-def _call(timer: ctypes.CDLL, library: Path, buffers: Sequence[Array]) -> Call:
+def kernel_call(timer: ctypes.CDLL, library: Path, buffers: Sequence[Array]) -> Call:
+    """Return what calls the kernel of a library on buffers and tells the processor time."""
     timer.seconds.restype = ctypes.c_double
     kernel = ctypes.CDLL(str(library)).perfdojo_call
     pointers = (ctypes.c_void_p * len(buffers))(*(b.ctypes.data for b in buffers))
     return lambda calls: float(timer.seconds(kernel, pointers, ctypes.c_long(calls)))
 
 
-def _built(name: str, files: tuple[tuple[str, str], ...], flags: tuple[str, ...], host: Host) -> Artifact:
+def built_library(name: str, files: tuple[tuple[str, str], ...], flags: tuple[str, ...], host: Host) -> Artifact:
+    """Return a shared library of these files, built or out of the cache."""
     made = build_files(
         BuildRequest(name, "shared", files, flags, ("-lm",)), host.compiler, host.cpu, host.places
     )

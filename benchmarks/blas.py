@@ -1,0 +1,63 @@
+"""NumPy's matrix product as a call that is timed: one thread, and OpenBLAS as it chooses its kernels itself."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from benchmarks.limits import Call
+from perfdojo.compiler.ir import Program
+from perfdojo.compiler.walk import const_int
+
+MISLEADING = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
+"""They make OpenBLAS take kernels or block sizes of another processor."""
+
+THREADS = "OPENBLAS_NUM_THREADS"
+
+
+def environment_is_clean() -> bool:
+    """Tell whether OpenBLAS, which reads its environment when it is loaded, was set up correctly."""
+    return os.environ.get(THREADS) == "1" and not any(name in os.environ for name in MISLEADING)
+
+
+def run_in_clean_environment(module: str, arguments: Sequence[str]) -> int:
+    """Run a module in a process of its own whose OpenBLAS is set up correctly; return its status."""
+    environment = {k: v for k, v in os.environ.items() if k not in MISLEADING}
+    command = [sys.executable, "-m", module, *arguments]
+    return subprocess.run(command, env={**environment, THREADS: "1"}, check=False).returncode
+
+
+def kernel_name() -> str:
+    """Return which kernels OpenBLAS has chosen, as threadpoolctl says it; "" without threadpoolctl."""
+    if find_spec("threadpoolctl") is None:
+        return ""
+    from threadpoolctl import threadpool_info
+
+    np.ones((2, 2)) @ np.ones((2, 2))
+    found = [f"{i['internal_api']} {i['version']}, {i.get('architecture', '')}" for i in threadpool_info()]
+    return "; ".join(found)
+
+
+def numpy_call(
+    kernel: str, bound: Program, arrays: Mapping[str, np.ndarray[Any, np.dtype[Any]]]
+) -> Call | None:
+    """Return NumPy's a @ b on the same buffers for a matmul kernel; None for others."""
+    if kernel not in ("matmul", "gemm_f64"):
+        return None
+    a, b = (arrays[n].reshape([const_int(e) for e in bound.buffer(n).shape]) for n in "ab")
+    out = a @ b
+
+    def call(calls: int) -> float:
+        start = time.thread_time()
+        for _ in range(calls):
+            np.matmul(a, b, out=out)
+        return time.thread_time() - start
+
+    return call
