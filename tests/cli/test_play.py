@@ -80,7 +80,7 @@ def test_moves_are_undone_edited_and_explained(play: Play) -> None:
 
 def test_schedules_are_saved_and_loaded_and_drive_the_compiler(play: Play) -> None:
     out = play("tile_scope j 8", "vectorize j_i", "save", "undo", "load mm.avx2.sched", "quit", "steps")
-    assert "saved mm.avx2.sched: perfdojoc mm.ir --schedule mm.avx2.sched\n" in out
+    assert "saved mm.avx2.sched: perfdojoc mm.ir --target avx2 --schedule mm.avx2.sched\n" in out
     assert "loaded mm.avx2.sched: j_i runs @vector\n" in out
     assert "> steps" not in out
     assert "not saved" not in out

@@ -214,7 +214,8 @@ class Game:
         s.save(path)
         self.files.add(path.resolve())
         self.saved = self.text
-        self.say(f"saved {path}: perfdojoc {self.options.kernel} --schedule {path}", "green")
+        how = f"perfdojoc {self.options.kernel} --target {s.setting.target.name} --schedule {path}"
+        self.say(f"saved {path}: {how}", "green")
 
     def load(self, words: list[str]) -> None:
         """FILE: Replace the moves so far by those of a schedule."""
