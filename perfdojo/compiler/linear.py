@@ -92,7 +92,9 @@ def expression(form: Linear) -> Expr:
         return Literal(form.const, I64)
     if form.const == 0:
         return result
-    return Op("add" if form.const > 0 else "sub", (result, Literal(abs(form.const), I64)))
+    if form.const > 0 or form.const == I64.smallest:
+        return Op("add", (result, Literal(form.const, I64)))
+    return Op("sub", (result, Literal(-form.const, I64)))
 
 
 def shifted(expr: Expr, values: Mapping[str, Linear]) -> Expr:

@@ -103,19 +103,21 @@ def private_buffers(program: Program | Model, scope: str) -> frozenset[str]:
     return frozenset(_private(known, scope, shared))
 
 
-def is_private(program: Program | Model, scope: str, buffer: str) -> bool:
+def is_private(program: Program | Model, scope: str, buffer: str, exact: bool = True) -> bool:
     """Tell whether each iteration of a scope could have its own copy of a buffer: nothing flows between them.
 
     It is a `tmp`, accessed only inside the scope, and every element is written in an iteration before the
     same iteration reads it.
 
+    Args:
+        exact: else only what boxes prove counts, which takes microseconds.
     Raises:
         Undecided: the sets are too complicated.
     """
     known = model(program)
-    key = ("private", scope, buffer)
+    key = ("private", scope, buffer, exact)
     if key not in known.answers:
-        known.answers[key] = buffer in known.by_buffer and bool(_private(known, scope, (buffer,)))
+        known.answers[key] = buffer in known.by_buffer and bool(_private(known, scope, (buffer,), exact))
     return bool(known.answers[key])
 
 
@@ -160,7 +162,7 @@ def _written(known: Model, scope: str) -> dict[str, list[Access]]:
     return {name: group for name, group in found.items() if any(a.writes for a in group)}
 
 
-def _private(known: Model, scope: str, buffers: Iterable[str]) -> set[str]:
+def _private(known: Model, scope: str, buffers: Iterable[str], exact: bool = True) -> set[str]:
     """Those accessed only inside a scope, and written in each of its iterations before they are read."""
     first, last = known.extent_in_text[scope]
     found = {
@@ -170,7 +172,7 @@ def _private(known: Model, scope: str, buffers: Iterable[str]) -> set[str]:
         and first <= known.by_buffer[name][0].position <= known.by_buffer[name][-1].position <= last
     }
     if found:
-        walk = Coverage(known, known.scopes[scope].body, first, depth_of(known, scope) + 1, found)
+        walk = Coverage(known, known.scopes[scope].body, first, depth_of(known, scope) + 1, found, exact)
         for access, _ in walk.uncovered():
             found.discard(access.load.buffer)
             walk.watched.discard(access.load.buffer)

@@ -17,7 +17,6 @@ from perfdojo.compiler.analysis.bounds import iteration
 from perfdojo.compiler.analysis.conflicts import apart
 from perfdojo.compiler.analysis.dependence import is_private
 from perfdojo.compiler.analysis.formula import point
-from perfdojo.compiler.analysis.undecided import Undecided
 from perfdojo.compiler.ir import Program
 
 T = TypeVar("T")
@@ -74,9 +73,11 @@ def sharing_dims(fine: Program | Model, buffer: str, dims: Sequence[int]) -> Int
     return None
 
 
-def sharing_buffers(program: Program | Model, a: str, b: str) -> Intruder | None:
-    """Return a read of one of two buffers of one shape that sees the other's value when they share storage.
+def sharing_buffers(program: Program | Model, a: str, b: str, exact: bool = True) -> Intruder | None:
+    """Return a read of one of two buffers of one shape that sees the other's value in a shared storage.
 
+    Args:
+        exact: else it may be a read that does not; the answer takes microseconds.
     Raises:
         Undecided: the sets are too complicated.
     """
@@ -89,7 +90,7 @@ def sharing_buffers(program: Program | Model, a: str, b: str) -> Intruder | None
                 continue
             for write in known.by_buffer.get(other, ()):
                 if write.writes:
-                    found = _intruder(known, read, write, writes, stored, [])
+                    found = _intruder(known, read, write, writes, stored, [], exact)
                     if found is not None:
                         return found
     return None
@@ -102,15 +103,23 @@ def _intruder(
     own: Sequence[Access],
     same: Sequence[int],
     differ: Sequence[int],
+    exact: bool = True,
 ) -> Intruder | None:
     """The first read and earlier write to its storage but not its element, none of its own between.
 
     Args:
         own: writes to the buffer that is read.
         same, differ: dimensions in which storage is compared; in one of `differ` the element must be another.
+        exact: else every pair that is not quickly excluded is an intruder.
     """
     if _never_meet(known, read, other, same, differ):
         return None
+    if not differ and (
+        any(_replaces(write, other, read, same) for write in own) or _begins_later(known, own, other, read)
+    ):
+        return None
+    if not exact:
+        return Intruder(read, other, {}, {})
     common = common_scopes(read, other)
     sets = known.sets
     with sets.decided():
@@ -163,6 +172,24 @@ def _never_meet(
     )
 
 
+def _replaces(write: Access, other: Access, read: Access, same: Sequence[int]) -> bool:
+    """True when each element that `other` writes is written behind it in the same iteration."""
+    return (
+        other.position < write.position < read.position
+        and not write.conditions
+        and [s.name for s in write.scopes] == [s.name for s in other.scopes]
+        and all(write.indices[d] == other.indices[d] and write.indices[d].quasi_affine for d in same)
+    )
+
+
+def _begins_later(known: Model, own: Sequence[Access], other: Access, read: Access) -> bool:
+    """True when, in each iteration around `other` and the read, what the read may see is written behind."""
+    shared = common_scopes(other, read)
+    if any(w.position <= other.position or common_scopes(w, other) > shared for w in own):
+        return False
+    return shared == 0 or is_private(known, read.scopes[shared - 1].name, read.load.buffer, exact=False)
+
+
 def _earlier(known: Model, later: Access, earlier: Access) -> isl.Map:
     """Iterations of `later` -> iterations of `earlier` that run before them."""
     common = common_scopes(later, earlier)
@@ -181,23 +208,16 @@ def _nothing(a: int, b: int) -> str:
 
 
 def private_depth(program: Program | Model, buffer: str) -> int:
-    """Return how many outermost scopes are in one iteration in each read and in the write that it sees."""
+    """Return how many outermost scopes are surely in one iteration in each read and in the write it sees."""
     known = model(program)
     accesses = known.by_buffer[buffer]
     common = accesses[0].scopes
     for a in accesses[1:]:
         common = common[: common_scopes(accesses[0], a)] if len(common) else ()
     for depth in range(len(common), 0, -1):
-        if _or_false(lambda d=depth: is_private(known, common[d - 1].name, buffer)):  # type: ignore[misc]
+        if is_private(known, common[depth - 1].name, buffer, exact=False):
             return depth
     return 0
-
-
-def _or_false(question: Callable[[], bool]) -> bool:
-    try:
-        return question()
-    except Undecided:
-        return False
 
 
 def changed_between(
@@ -207,11 +227,17 @@ def changed_between(
 
     Args:
         producer: the write of the only statement that writes its buffer.
-        read: a read of that buffer.
-        equal: how many outermost scopes are in the same iteration in both, where the read sees the write.
+        read: a read of that buffer, which sees the value of the element that it names.
+        equal: how many outermost scopes are in the same iteration in both; more where an index says so.
     Raises:
         Undecided: the sets are too complicated.
     """
+    common = producer.scopes[: common_scopes(producer, read)]
+    pairs = list(zip(producer.indices, read.indices, strict=True))
+    while equal < len(common) and any(
+        p == r and p.const == 0 and p.terms == {common[equal].name: 1} for p, r in pairs
+    ):
+        equal += 1
     for load in known.accesses[producer.position]:
         if load.reads:
             for write in known.by_buffer[load.load.buffer]:

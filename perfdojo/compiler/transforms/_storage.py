@@ -102,6 +102,12 @@ def broken_mark(program: Program, names: Iterable[str]) -> str:
     return ""
 
 
+def in_hardware_loop(around: Iterable[Scope]) -> str:
+    """Return that new statements would stand in a stream or hardware loop; "" when they would not."""
+    found = next((s for s in around if s.mark in ("stream", "frep")), None)
+    return f"what is added would stand in scope {found.name}, which is @{found.mark}" if found else ""
+
+
 def without_empty(body: Body, drop: Callable[[Statement], bool]) -> Body:
     """Return the body without some statements, and without the scopes that held no other."""
     out: list[Node] = []

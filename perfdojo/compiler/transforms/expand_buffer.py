@@ -11,11 +11,9 @@ from perfdojo.compiler.analysis.undecided import Undecided
 from perfdojo.compiler.ir import Buffer, Iter, Load, Program
 from perfdojo.compiler.transforms._storage import (
     UNDECIDED,
-    broken_mark,
     bytes_of,
     common_of,
     map_accesses,
-    marked_around,
     with_buffers,
 )
 from perfdojo.compiler.transforms.base import Setting, Transform, Violation, legal, no_buffer, no_scope
@@ -35,7 +33,8 @@ class ExpandBuffer(Transform):
     1. t is a tmp that is accessed only inside i.
     2. (D) Each iteration of i writes the elements of t before it reads them.
     3. t then takes at most 2^47 bytes.
-    4. Scopes marked as concurrent stay so.
+
+    Scopes marked as concurrent stay so: what iterations have of their own can only become more.
     """
 
     aliases = ("expand_scalar", "privatize", "privatise")
@@ -53,7 +52,11 @@ class ExpandBuffer(Transform):
             indexed = {
                 s for a in known.by_buffer.get(b.name, ()) for d in stored for s in a.indices[d].scopes()
             }
-            scopes = (s.name for s in common_of(known, b.name) if s.name not in indexed)
+            scopes = (
+                s.name
+                for s in common_of(known, b.name)
+                if s.name not in indexed and is_private(known, s.name, b.name, exact=False)
+            )
             yield from legal((cls(b.name, s) for s in scopes), program, setting)
 
     def violations(self, program: Program, setting: Setting) -> Iterator[Violation]:
@@ -72,9 +75,6 @@ class ExpandBuffer(Transform):
             yield Violation(2, f"whether values of {self.buffer} cross iterations is open: {UNDECIDED}")
         if (size := bytes_of(self._expanded(program))) > MAX_BYTES:
             yield Violation(3, f"{self.buffer} would take {size} bytes; the limit is 2^47")
-        marked = marked_around(known, self.buffer)
-        if marked and (reason := broken_mark(self.rewrite(program), marked)):
-            yield Violation(4, reason)
 
     def _expanded(self, program: Program) -> Buffer:
         b = program.buffer(self.buffer)

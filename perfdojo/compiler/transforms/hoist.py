@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from perfdojo.compiler.analysis.accesses import Model, model
 from perfdojo.compiler.dtypes import BOOL
 from perfdojo.compiler.ir import Buffer, Cast, Expr, Iter, Load, Node, Op, Program, Scope, Statement
-from perfdojo.compiler.transforms._storage import broken_mark, reads_back, with_buffers
+from perfdojo.compiler.transforms._storage import in_hardware_loop, reads_back, with_buffers
 from perfdojo.compiler.transforms.base import (
     Setting,
     Transform,
@@ -33,15 +33,17 @@ class Hoist(Transform):
                                                  s_h[] = sqrt(v[])
         k:K { s: y[{k}] = x[{k}] * sqrt(v[]) }   ->   k:K { s: y[{k}] = x[{k}] * s_h[] }
 
-    Parts are operations and conversions that are no bools. What the condition of a select, `and` or `or` asks
-    stays there when it decides whether something is loaded.
+    Parts are operations and conversions that are no bools, and no integers that come from iterators alone.
+    What the condition of a select, `and` or `or` asks stays there when it decides if something is loaded.
 
     0. s is a statement, k a scope, and the new names are free.
     1. k is around s.
     2. Some part does not use the iterations of k and of the scopes in it, loads nothing that k writes, and,
        where a guard or condition decides whether it is evaluated, loads only from arguments and inside them.
     3. The literals of the statement keep their types in the text.
-    4. Scopes marked as concurrent stay so.
+    4. k is not in a stream or a hardware loop.
+
+    Scopes around k that are marked as concurrent stay so: the new buffers are private to their iterations.
     """
 
     aliases = ("licm", "bind_expr")
@@ -74,12 +76,11 @@ class Hoist(Transform):
             return
         if len(self.names) > len(parts):
             yield Violation(0, f"{len(self.names)} names are given for {len(parts)} new buffers")
-        outer = [s.name for s in around[: [s.name for s in around].index(self.scope)] if s.mark]
+        if reason := in_hardware_loop(program.scopes[self.scope].around):
+            yield Violation(4, reason)
         result = self.rewrite(program)
         if not all(reads_back(s, result) for s in self._changed(result, len(parts))):
             yield Violation(3, f"a literal of {self.statement} would change its type")
-        if reason := broken_mark(result, outer):
-            yield Violation(4, reason)
 
     def _changed(self, result: Program, count: int) -> Iterator[Statement]:
         """The statement and the new ones before the scope."""
@@ -91,35 +92,31 @@ class Hoist(Transform):
 
     def _parts(self, program: Program) -> list[Expr]:
         place = program.statements[self.statement]
-        search = _Search(model(program), program.scopes[self.scope].node)
+        search = _Search(model(program), program.scopes[self.scope].node, lambda number: str(number))
         search.visit(place.node.value, place.node.guard is not None)
-        return list(search.found)
+        return list(search.found.values())
 
     def rewrite(self, program: Program) -> Program:
         taken = taken_names(program)
         taken.update(self.names)
-        named: dict[Expr, str] = {
-            part: made(self.names, n, f"{self.statement}_h", taken)
-            for n, part in enumerate(self._parts(program))
-        }
-        buffers = [Buffer(name, "tmp", dtype_of(part, program), ()) for part, name in named.items()]
-
-        def replaced(e: Expr) -> Expr:
-            if e in named and isinstance(e, Op | Cast):
-                return Load(named[e], ())
-            if isinstance(e, Op):
-                return Op(e.op, tuple(map(replaced, e.args)), e.span)
-            return Cast(e.dtype, replaced(e.arg), e.span) if isinstance(e, Cast) else e
+        node = program.statements[self.statement].node
+        search = _Search(
+            model(program),
+            program.scopes[self.scope].node,
+            lambda number: made(self.names, number, f"{self.statement}_h", taken),
+        )
+        value = search.visit(node.value, node.guard is not None)
+        buffers = [Buffer(name, "tmp", dtype_of(e, program), ()) for name, e in search.found.items()]
 
         def statement(s: Statement) -> Statement:
             if s.name != self.statement:
                 return s
-            return Statement(s.name, s.target, s.op, replaced(s.value), s.guard, s.span)
+            return Statement(s.name, s.target, s.op, value, s.guard, s.span)
 
         def inserted(body: tuple[Node, ...]) -> Iterator[Node]:
             for node in body:
                 if isinstance(node, Scope) and node.name == self.scope:
-                    for part, name in named.items():
+                    for name, part in search.found.items():
                         yield Statement(name, Load(name, ()), "=", part)
                     yield Scope(
                         node.name, node.extent, map_statements(statement, node.body), node.mark, node.span
@@ -133,36 +130,48 @@ class Hoist(Transform):
 
 
 class _Search:
-    """Finds the parts of a value that may be computed before a scope, in the order of evaluation."""
+    """Finds the parts of a value that may be computed before a scope, in the order of evaluation.
 
-    def __init__(self, known: Model, scope: Scope) -> None:
+    Attributes:
+        found: name of a new buffer -> what it holds.
+    """
+
+    def __init__(self, known: Model, scope: Scope, name: Callable[[int], str]) -> None:
         inside = list(nodes(scope.body))
-        self.known = known
+        self.known, self.name = known, name
         self.inner = {scope.name, *(n.name for n in inside if isinstance(n, Scope))}
         self.written = {n.target.buffer for n in inside if isinstance(n, Statement)}
-        self.found: dict[Expr, None] = {}
+        self.found: dict[str, Expr] = {}
+        self._known: dict[str, str] = {}
 
-    def visit(self, e: Expr, lazy: bool) -> None:
-        """Look at an expression; `lazy` tells that it need not be evaluated."""
+    def visit(self, e: Expr, lazy: bool) -> Expr:
+        """Return an expression with its parts read from buffers; a `lazy` one need not be evaluated."""
         if not isinstance(e, Op | Cast):
-            return
+            return e
         if self._may_move(e, lazy):
-            self.found[e] = None
-        elif isinstance(e, Cast):
-            self.visit(e.arg, lazy)
-        elif e.op in ("select", "and", "or"):
-            if not any(any(loads(a)) for a in e.args[1:]):
-                self.visit(e.args[0], lazy)
-            for a in e.args[1:]:
-                self.visit(a, True)
-        else:
-            for a in e.args:
-                self.visit(a, lazy)
+            return self._read(e)
+        if isinstance(e, Cast):
+            return Cast(e.dtype, self.visit(e.arg, lazy), e.span)
+        if e.op not in ("select", "and", "or"):
+            return Op(e.op, tuple(self.visit(a, lazy) for a in e.args), e.span)
+        first, rest = e.args[0], e.args[1:]
+        if not any(any(loads(a)) for a in rest):
+            first = self.visit(first, lazy)
+        return Op(e.op, (first, *(self.visit(a, True) for a in rest)), e.span)
+
+    def _read(self, e: Expr) -> Load:
+        text = repr(e)  # unlike ==, it tells zeros of both signs apart
+        if text not in self._known:
+            self._known[text] = self.name(len(self.found))
+            self.found[self._known[text]] = e
+        return Load(self._known[text], ())
 
     def _may_move(self, e: Expr, lazy: bool) -> bool:
-        if dtype_of(e, self.known.explicit) == BOOL or not iterators(e).isdisjoint(self.inner):
+        dtype = dtype_of(e, self.known.explicit)
+        is_float = dtype.is_float
+        if dtype == BOOL or not iterators(e).isdisjoint(self.inner):
             return False
-        if not any(isinstance(p, Load | Iter) for p in subexpressions(e)):
+        if not any(isinstance(p, Load) or (isinstance(p, Iter) and is_float) for p in subexpressions(e)):
             return False
         return all(
             load.buffer not in self.written and (not lazy or self._is_always_inside(load))

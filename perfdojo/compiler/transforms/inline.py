@@ -101,14 +101,19 @@ class Inline(Transform):
 
     def _proofs(self, program: Program, reads: list[Access]) -> Iterator[Violation]:
         known = model(program)
-        loaded = [a.load.buffer for a in known.accesses[_producer(known, self.buffer).position]]
-        marked = marked_around(known, self.buffer, *loaded)
-        plain = all(not a.conditions and all(f.quasi_affine for f in a.indices) for a in reads)
-        if plain and not marked and all(_is_value(a) for a in reads):
+        loaded = [a.load.buffer for a in known.accesses[producer_of(known, self.buffer).position] if a.reads]
+        written = {a.load.buffer for b in loaded for a in known.by_buffer[b] if a.writes}
+        marked = marked_around(known, self.buffer, *loaded) if written else []
+        plain = all(
+            not a.conditions and all(f.quasi_affine for f in a.indices) and _is_value(a) for a in reads
+        )
+        if plain and not marked:
             return
         result = self.rewrite(program)
         if reason := broken_mark(result, (m for m in marked if m in result.scopes)):
             yield Violation(6, reason)
+        if plain:
+            return
         try:
             verify(result)
         except PerfDojoError as error:
@@ -150,7 +155,8 @@ def _is_value(access: Access) -> bool:
     return False
 
 
-def _producer(known: Model, buffer: str) -> Access:
+def producer_of(known: Model, buffer: str) -> Access:
+    """Return the first write to a buffer."""
     return next(a for a in known.by_buffer[buffer] if a.writes)
 
 
@@ -184,7 +190,7 @@ def flow(program: Program, setting: Setting, buffer: str, reads: list[Access]) -
         Undecided: the sets are too complicated.
     """
     known = model(program)
-    write = _producer(known, buffer)
+    write = producer_of(known, buffer)
     name = write.statement.name
     equal = remembered(known, ("private depth", buffer), lambda: private_depth(known, buffer))
     indexed = {s for form in write.indices for s in form.scopes()}
@@ -207,7 +213,7 @@ class ValueAt:
     """The value of a buffer's element at a load of it; `typed` converts a literal that stands for itself."""
 
     def __init__(self, known: Model, buffer: str) -> None:
-        self.known, self.write = known, _producer(known, buffer)
+        self.known, self.write = known, producer_of(known, buffer)
 
     def __call__(self, load: Expr, typed: bool = False) -> Expr:
         assert isinstance(load, Load)

@@ -12,9 +12,7 @@ from perfdojo.compiler.analysis.undecided import Undecided
 from perfdojo.compiler.ir import Program
 from perfdojo.compiler.transforms._storage import (
     UNDECIDED,
-    broken_mark,
     bytes_of,
-    marked_around,
     with_buffers,
 )
 from perfdojo.compiler.transforms.base import Setting, Transform, Violation, legal, no_buffer
@@ -34,7 +32,8 @@ class MaterializeDims(Transform):
     1. t then takes at most 2^47 bytes.
     2. The dimensions are reused ones of t, each named once.
     3. (D) Each read names, in these dimensions too, the element of the write whose value it sees.
-    4. Scopes marked as concurrent stay so.
+
+    Scopes marked as concurrent stay so: what iterations have of their own can only become more.
     """
 
     aliases = ("unfold_buffer",)
@@ -56,8 +55,6 @@ class MaterializeDims(Transform):
             yield Violation(1, f"{self.buffer} would take {size} bytes; the limit is 2^47")
         if not per_iteration(known, self.buffer, self.dims):
             yield from self._flow(result)
-        if reason := broken_mark(result, marked_around(known, self.buffer)):
-            yield Violation(4, reason)
 
     def _flow(self, result: Program) -> Iterator[Violation]:
         fine = model(result)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from perfdojo.compiler.analysis.accesses import Model, model
+from perfdojo.compiler.analysis.accesses import Model, common_scopes, model
 from perfdojo.compiler.analysis.dependence import is_private
 from perfdojo.compiler.analysis.lifetimes import Intruder, remembered, sharing_buffers
 from perfdojo.compiler.analysis.undecided import Undecided
@@ -20,9 +20,6 @@ from perfdojo.compiler.transforms._storage import (
 )
 from perfdojo.compiler.transforms.base import Setting, Transform, Violation, legal, no_buffer
 from perfdojo.compiler.transforms.spelling import arg
-
-_FEW = 6
-"""Accesses to two buffers up to which candidates are decided by integer sets; each pair takes about 1 ms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +53,7 @@ class ReuseBuffers(Transform):
         for names in alike.values():
             for n, a in enumerate(names):
                 for b_ in names[n + 1 :]:
-                    count = len(known.by_buffer[a]) + len(known.by_buffer[b_])
-                    if count <= _FEW or _one_after_the_other(known, a, b_):
+                    if _one_after_the_other(known, a, b_) or not sharing_buffers(known, a, b_, exact=False):
                         yield from legal((cls(a, b_),), program, setting)
 
     def violations(self, program: Program, setting: Setting) -> Iterator[Violation]:
@@ -111,15 +107,15 @@ def _one_after_the_other(known: Model, a: str, b: str) -> bool:
     xs, ys = known.by_buffer.get(a, []), known.by_buffer.get(b, [])
     if not xs or not ys:
         return True
-    if not (xs[-1].position < ys[0].position or ys[-1].position < xs[0].position):
+    first, second = (xs, ys) if xs[0].position < ys[0].position else (ys, xs)
+    if first[-1].position >= second[0].position:
         return False
     common = [s for s, t in zip(common_of(known, a), common_of(known, b), strict=False) if s.name == t.name]
+    if common_scopes(first[-1], second[0]) > len(common):
+        return False  # a scope repeats both
     if not common:
         return True
-    try:
-        return all(is_private(known, common[-1].name, name) for name in (a, b))
-    except Undecided:
-        return False
+    return all(is_private(known, common[-1].name, name, exact=False) for name in (a, b))
 
 
 TRANSFORM = ReuseBuffers

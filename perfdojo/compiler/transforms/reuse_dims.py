@@ -21,7 +21,7 @@ from perfdojo.compiler.transforms.base import Setting, Transform, Violation, leg
 from perfdojo.compiler.transforms.spelling import arg
 
 _FEW = 4
-"""Accesses to a buffer up to which candidates are decided by integer sets; each pair takes about 1 ms."""
+"""Accesses to a buffer up to which candidates may be decided by integer sets; a pair takes about 1 ms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class ReuseDims(Transform):
             for b in program.buffers
             if b.role == "tmp"
             for d in known.stored(b.name)
-            if per_iteration(known, b.name, (d,)) or len(known.by_buffer.get(b.name, ())) <= _FEW
+            if per_iteration(known, b.name, (d,), exact=False) or _rolls(known, b.name, d)
         )
         yield from legal(found, program, setting)
 
@@ -103,7 +103,14 @@ def reused(known: Model, buffer: str, dims: Sequence[int]) -> Intruder | None:
     return remembered(known, ("reused", buffer, tuple(dims)), answer)
 
 
-def per_iteration(known: Model, buffer: str, dims: Sequence[int]) -> bool:
+def _rolls(known: Model, buffer: str, d: int) -> bool:
+    """True when few accesses move along a dimension with scopes around all of them, as those of a scan do."""
+    accesses = known.by_buffer.get(buffer, ())
+    around = {s.name for s in common_of(known, buffer)}
+    return len(accesses) <= _FEW and all(around.issuperset(a.indices[d].scopes()) for a in accesses)
+
+
+def per_iteration(known: Model, buffer: str, dims: Sequence[int], exact: bool = True) -> bool:
     """True when dimensions are indexed alike everywhere, by scopes whose iterations write before they read.
 
     Then each read sees the value of the element that it names whether the dimensions are storage or not.
@@ -124,7 +131,7 @@ def per_iteration(known: Model, buffer: str, dims: Sequence[int]) -> bool:
         return False
     innermost = max(used, key=common.index)
     try:
-        return is_private(known, innermost, buffer)
+        return is_private(known, innermost, buffer, exact)
     except Undecided:
         return False
 

@@ -9,14 +9,13 @@ from typing import NamedTuple
 from perfdojo.compiler.analysis.accesses import Model, model
 from perfdojo.compiler.analysis.coverage import Coverage
 from perfdojo.compiler.analysis.undecided import Undecided
-from perfdojo.compiler.dtypes import I64
+from perfdojo.compiler.dtypes import I64, DType
 from perfdojo.compiler.ir import Buffer, Expr, Iter, Literal, Load, Node, Program, Scope, Statement
 from perfdojo.compiler.starts import neutral
 from perfdojo.compiler.transforms._storage import (
     UNDECIDED,
-    broken_mark,
     bytes_of,
-    marked_around,
+    in_hardware_loop,
     with_buffers,
 )
 from perfdojo.compiler.transforms.base import (
@@ -55,7 +54,10 @@ class SplitReduction(Transform):
     4. The level is reassoc where a holds floats, whose sums depend on their order.
     5. p takes at most 2^47 bytes.
     6. Without the guard of s, its target stays inside a, in elements that were written before.
-    7. Scopes marked as concurrent stay so.
+    7. The accumulators do not stand in a stream or a hardware loop.
+
+    Scopes marked as concurrent stay so: where a has an element for each iteration p has one, else p is
+    private to it.
     """
 
     aliases = ("rfactor", "split_accumulator")
@@ -107,13 +109,12 @@ class SplitReduction(Transform):
             reason = f"{self.statement} sums floats, which {setting.fp} keeps in order"
             yield Violation(4, reason, "compile with --fp reassoc")
         plan = self._plan(program)
+        if reason := in_hardware_loop(program.scopes[plan.around.name].around):
+            yield Violation(7, reason)
         if (size := bytes_of(self._accumulators(program, plan, "p"))) > MAX_BYTES:
             yield Violation(5, f"the accumulators would take {size} bytes; the limit is 2^47")
         if node.guard is not None:
             yield from self._unguarded(program, known)
-        marked = marked_around(known, name)
-        if marked and (reason := broken_mark(self.rewrite(program), marked)):
-            yield Violation(7, reason)
 
     def _unguarded(self, program: Program, known: Model) -> Iterator[Violation]:
         name = program.statements[self.statement].node.target.buffer
@@ -163,7 +164,7 @@ class SplitReduction(Transform):
         name = made(self.names, 0, f"{s.target.buffer}_p", taken)
         p = self._accumulators(program, plan, name)
         partial = Load(name, tuple(Iter(k.name) for k in plan.kept))
-        start = Statement(fresh(f"{s.name}_s", taken), partial, "=", neutral(s.op, p.dtype))
+        start = Statement(fresh(f"{s.name}_s", taken), partial, "=", _neutral(s.op, p.dtype))
         combine = Statement(fresh(f"{s.name}_c", taken), s.target, s.op, partial)
 
         def inner(t: Statement) -> Statement:
@@ -213,6 +214,11 @@ def _other_access(known: Model, scope: str, statement: str, buffer: str) -> str:
         if a.load.buffer == buffer and not (a.writes and a.statement.name == statement):
             return a.statement.name
     return ""
+
+
+def _neutral(op: str, dtype: DType) -> Literal:
+    """Return what changes no value; for sums of floats -0.0, as 0.0 would turn a sum of -0.0 into 0.0."""
+    return Literal(-0.0, dtype) if op == "+=" and dtype.is_float else neutral(op, dtype)
 
 
 TRANSFORM = SplitReduction
