@@ -29,6 +29,8 @@ def _scope(line: str) -> ir.Scope:
         ("y[{0}] = x[{0}] if x[{0}] < 0", False),
         ("y[{0}] = y[{0}] + x[{0}]", False),
         ("y[{0}] = q[]\n| q[] = x[{0}]", False),
+        ("2 y[{0}] = x[{0}]\n| 2 y[7-{0}] = x[{0}]", True),
+        ("2 q[] = x[{0}]\n| 2 y[{0}] = q[]", False),
     ],
 )
 def test_what_is_written_anew_may_run_twice(line: str, expected: bool) -> None:

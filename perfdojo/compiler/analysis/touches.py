@@ -43,13 +43,19 @@ def repeatable(scope: Scope) -> bool:
     """Tell whether an iteration of `scope` may run twice: it writes each element anew before it uses it.
 
     Every buffer written is first touched by an unguarded `=` in the body that the perfectly nested scopes
-    share, and all accesses to it in there have the indices of that write.
+    share, and all accesses to it in there have the indices of that write. Where several scopes stand side by
+    side in a body, this holds for each of them, with all that any of them writes.
     """
-    body = scope.body
+    return _anew(scope.body, written(scope.body))
+
+
+def _anew(body: Body, changed: set[str]) -> bool:
+    """True when `body` writes what it accesses of the changed buffers itself, before it uses it."""
     while len(body) == 1 and isinstance(body[0], Scope):
         body = body[0].body
+    if all(isinstance(node, Scope) for node in body):
+        return all(_anew((node,), changed) for node in body)
     anew: dict[str, tuple[Expr, ...]] = {}
-    changed = written(body)
     for node in body:
         for load, writes in touches((node,)):
             if load.buffer in changed and load.buffer not in anew:

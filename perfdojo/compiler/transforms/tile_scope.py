@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal as OneOf
 
+from perfdojo.compiler.analysis.touches import repeatable
 from perfdojo.compiler.dtypes import I64
 from perfdojo.compiler.ir import Literal, Op, Program, Scope
 from perfdojo.compiler.linear import expression, iteration
@@ -42,22 +43,33 @@ class TileScope(Transform):
         tile_scope i f remainder mask
         i:N { B({i}) }   ->   i_o:ceil(N/f) { i_i:f { B({i_o}*f+{i_i}) if {i_o}*f+{i_i} < N } }
 
-    Where f divides N all three are the first. The mark of i stays on i_o (and on the tail).
+        tile_scope i f remainder again
+        i:N { B({i}) }   ->   i_o:N//f { i_i:f { B({i_o}*f+{i_i}) } }
+                              i_t:f { B_t({i_t}+N-f) }
+
+        try tile_scope k f over n
+        the same where k has more than n iterations, so that one schedule serves all sizes
+
+    Where f divides N all four are the first. With `again` the tail is as wide as a block, as it runs
+    iterations of the last block once more. The mark of i stays on i_o (and on the tail).
 
     0. i is a scope, and the new names are free.
     1. 1 <= f <= N.
     2. f divides N, or a remainder is asked for.
     3. With a mask: i_o is not marked, as a guard could leave an iteration out.
     4. With a tail: nothing is private to i or to a scope in it that runs concurrently or in lanes.
+    5. (D) With `again`: an iteration may run twice, as it writes every element before it uses it.
+    6. i has more than `over` iterations, if that is given.
     """
 
     aliases = ("split", "divide_loop", "strip_mine")
 
     scope: str = arg("scope")
     factor: int = arg("int", lowest=1)
-    remainder: OneOf["exact", "peel", "mask"] = arg(
-        "word", "remainder", default="exact", choices=("exact", "peel", "mask")
+    remainder: OneOf["exact", "peel", "mask", "again"] = arg(
+        "word", "remainder", default="exact", choices=("exact", "peel", "mask", "again")
     )
+    over: int = arg("int", "over", default=0)
     names: tuple[str, ...] = new(3)
 
     @classmethod
@@ -89,11 +101,17 @@ class TileScope(Transform):
             yield Violation(2, reason, "add 'remainder peel' or 'remainder mask'")
         if extent % self.factor and self.remainder == "mask" and program.scopes[self.scope].node.mark:
             yield Violation(3, f"scope {self.scope} is marked @{program.scopes[self.scope].node.mark}")
-        if extent % self.factor and self.remainder == "peel":
+        if extent % self.factor and self.remainder in ("peel", "again"):
             private = copied_private(program, self.scope)
             if private is not None:
                 marked, reason = private
                 yield Violation(4, reason, SEQUENTIAL.format(marked))
+        twice = extent % self.factor > 0 and self.remainder == "again"
+        if twice and not repeatable(program.scopes[self.scope].node):
+            reason = f"an iteration of scope {self.scope} cannot run twice: it uses what it writes later"
+            yield Violation(5, reason, "take 'remainder peel'")
+        if extent <= self.over:
+            yield Violation(6, f"scope {self.scope} has {extent} iterations, not over {self.over}")
 
     def rewrite(self, program: Program) -> Program:
         extent, f = extent_of(program, self.scope), self.factor
@@ -111,8 +129,8 @@ class TileScope(Transform):
                 body = guarded(body, inside)
             block = Scope(inner, Literal(f, I64), body)
             yield replace(s, name=outer, extent=Literal(full + masked, I64), body=(block,))
-            if self.remainder == "peel" and extent % f:
-                yield self._tail(s, full * f, taken)
+            if self.remainder in ("peel", "again") and extent % f:
+                yield self._tail(s, full * f if self.remainder == "peel" else extent - f, taken)
 
         return rebuild(program, self.scope, blocks)
 
