@@ -1,7 +1,7 @@
 PYTHON ?= .venv/bin/python
 JOBS ?= $(shell nproc)
 
-.PHONY: check lint types imports test check-long help
+.PHONY: check lint types imports test check-long fuzz planted help
 
 check: lint types imports test  ## all that CI runs
 
@@ -20,6 +20,12 @@ test:  ## the tests
 
 check-long:  ## exhaustive function tests, all kernels on all targets, 5,000 random programs
 	$(PYTHON) -m pytest -n $(JOBS) -m slow
+
+fuzz:  ## 200,000 random pairs of a program and legal moves, executed before and after; prints the table
+	$(PYTHON) -m tests.fuzz.run --pairs 200000 --jobs $(JOBS)
+
+planted:  ## whether CI's share of that finds faults planted in the compiler, one at a time; hours
+	$(PYTHON) -m tests.fuzz.planted --jobs $(JOBS)
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed 's/:.*## /\t/'

@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable, Sequence
 
 from perfdojo.compiler.bind import bind
+from perfdojo.compiler.diagnostics import PerfDojoError
 from perfdojo.compiler.interpret import compare, first_difference, interpret, random_inputs, reference
 from perfdojo.compiler.ir import Program
 from perfdojo.compiler.schedule import prepare
@@ -21,7 +22,10 @@ KINDS = ("normal", "normal", "special", "cancel", "equal")
 
 def form(program: Program) -> str:
     """Return "" or what a state lacks: it has to be proved, with explicit starts, and equal to its text."""
-    verify(program)
+    try:
+        verify(program)
+    except PerfDojoError as error:
+        return f"it is no longer proved: {error.message}"
     if prepare(program) is not program:
         return "an implicit start, or a statement called like a scope"
     return "" if bind(parse(render(program))) == program else "it does not read back from its text"

@@ -1,4 +1,4 @@
-"""Programs to make moves on: random ones, and library kernels at small sizes."""
+"""Programs to make moves on: random ones of three kinds, and library kernels at small sizes."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from perfdojo.compiler.text.parse import parse
 from perfdojo.compiler.verify import verify
 from perfdojo.compiler.walk import const_int, statements
 from tests.analysis.nests import nests
+from tests.fuzz.flows import flows
 from tests.random_programs.generate import generate
 
-MOST_EXECUTIONS = 3000
+MOST_EXECUTIONS = 1500
 """Statement executions above which a program takes too long to be run some thousand times."""
 SIZES = (1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 16, 17)
 
@@ -24,12 +25,14 @@ SIZES = (1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 16, 17)
 def program(rng: random.Random) -> Program:
     """Return a program in the state in which moves see it."""
     kind = rng.random()
-    if kind < 0.35:
+    if kind < 0.25:
         return prepare(bind(generate(rng.getrandbits(30))))
-    if kind < 0.6:
+    if kind < 0.55:
         nest = nests(rng.getrandbits(30))
         if is_proved(nest):
             return prepare(nest)
+    if kind < 0.85:
+        return prepare(flows(rng))
     while True:
         found = _small(rng.choice(_kernels()), rng)
         if found is not None:

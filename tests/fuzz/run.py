@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
 
 from perfdojo.compiler.text.render import render
 from perfdojo.compiler.transforms.spelling import name_of
@@ -24,6 +25,21 @@ from tests.fuzz import sequences as fuzz
 EXECUTORS = ("validator", "interpreter", "c", "avx512")
 CHUNK = 200
 """Seeds of one piece of work."""
+SHARE_PAIRS = 10_000
+"""What CI runs."""
+
+
+class Wrong(NamedTuple):
+    """A sequence that came out wrong.
+
+    Attributes:
+        who: executed it, or was to.
+        kind: other values; a program that is no state (not proved, say); an exception.
+    """
+
+    who: str
+    kind: Literal["values", "state", "exception"]
+    text: str
 
 
 @dataclass(slots=True)
@@ -33,7 +49,7 @@ class Tally:
     pairs: Counter[str] = field(default_factory=Counter)
     sequences: Counter[str] = field(default_factory=Counter)
     moves: Counter[str] = field(default_factory=Counter)
-    wrong: list[str] = field(default_factory=list)
+    wrong: list[Wrong] = field(default_factory=list)
 
     def add(self, other: Tally) -> None:
         """Add another tally to this one."""
@@ -48,11 +64,13 @@ def executor_of(seed: int) -> str:
     return ("c", *("validator", "interpreter") * 2, "avx512", *("interpreter", "validator") * 2)[seed % 10]
 
 
-def run_seeds(seeds: Sequence[int]) -> Tally:
-    """Make the sequences of some seeds and execute each."""
+def run_seeds(seeds: Sequence[int], stop_at: int = 20) -> Tally:
+    """Make the sequences of some seeds and execute each, until so many are wrong."""
     tally = Tally()
     compiled: dict[str, list[fuzz.Sequence]] = {"c": [], "avx512": []}
     for seed in seeds:
+        if len(tally.wrong) >= stop_at:
+            return tally
         who = executor_of(seed)
         try:
             made = fuzz.sequence(seed)
@@ -60,14 +78,14 @@ def run_seeds(seeds: Sequence[int]) -> Tally:
                 continue
             reason = checks.form(made.programs[-1])
             if reason:
-                tally.wrong.append(_report(made, len(made.moves), who, reason))
+                tally.wrong.append(_no_state(made, who, reason))
             elif who in compiled:
                 compiled[who].append(made)
             else:
                 check = checks.by_validator if who == "validator" else checks.by_interpreter
                 _count(tally, made, who, check(made))
         except Exception:
-            tally.wrong.append(f"seed {seed}, {who}: it broke\n{traceback.format_exc()}")
+            tally.wrong.append(Wrong(who, "exception", f"seed {seed}, {who}: {traceback.format_exc()}"))
     for who, found in compiled.items():
         if not found:
             continue
@@ -75,8 +93,21 @@ def run_seeds(seeds: Sequence[int]) -> Tally:
             for made, reasons in zip(found, checks.by_backend(who)(found), strict=True):
                 _count(tally, made, who, reasons)
         except Exception:
-            tally.wrong.append(f"seeds {found[0].seed}.., {who}: it broke\n{traceback.format_exc()}")
+            text = f"seeds {found[0].seed} and later, {who}: {traceback.format_exc()}"
+            tally.wrong.append(Wrong(who, "exception", text))
     return tally
+
+
+def _no_state(made: fuzz.Sequence, who: str, reason: str) -> Wrong:
+    """Other values, if the interpreter finds some in what is no state, else what it lacks."""
+    try:
+        found = checks.by_interpreter(made)
+    except Exception:
+        found = []
+    if not any(found):
+        return Wrong(who, "state", _report(made, len(made.moves), who, reason))
+    number = next(n for n, r in enumerate(found) if r)
+    return Wrong(who, "values", _report(made, number + 1, who, f"{found[number]}; {reason}"))
 
 
 def _count(tally: Tally, made: fuzz.Sequence, who: str, reasons: list[str]) -> None:
@@ -85,7 +116,7 @@ def _count(tally: Tally, made: fuzz.Sequence, who: str, reasons: list[str]) -> N
     tally.moves += Counter(name_of(m) for m in made.moves)
     for number, reason in enumerate(reasons, 1 + len(made.moves) - len(reasons)):
         if reason:
-            tally.wrong.append(_report(made, number, who, reason))
+            tally.wrong.append(Wrong(who, "values", _report(made, number, who, reason)))
             return
 
 
@@ -143,7 +174,7 @@ def fuzz_until(
 def table(total: Tally) -> str:
     """Return the table of a run as Markdown."""
     lines = ["| executed by | sequences | pairs | mismatches |", "|---|---:|---:|---:|"]
-    wrong = Counter(w.split(",")[1].split(":")[0].strip() for w in total.wrong)
+    wrong = Counter(w.who for w in total.wrong)
     for who in EXECUTORS:
         lines.append(f"| {who} | {total.sequences[who]:,} | {total.pairs[who]:,} | {wrong[who]} |")
     lines.append(f"| all | {total.sequences.total():,} | {total.pairs.total():,} | {len(total.wrong)} |")
@@ -165,8 +196,8 @@ def main() -> int:
     else:
         total = fuzz_until(o.first, o.pairs, o.seconds, o.jobs, tell=True)
     print(f"\n{table(total)}")
-    for text in total.wrong:
-        print(text)
+    for wrong in total.wrong:
+        print(wrong.text)
     return 1 if total.wrong else 0
 
 

@@ -10,6 +10,7 @@ from perfdojo.backends import get_target
 from perfdojo.compiler.ir import MARKS, SPACES, Program
 from perfdojo.compiler.lowering.target import FP_LEVELS, Target
 from perfdojo.compiler.transforms import transforms
+from perfdojo.compiler.transforms.add_scope import AddScope
 from perfdojo.compiler.transforms.base import Setting, Transform
 from perfdojo.compiler.transforms.spelling import spelled
 from tests.fuzz.programs import executions, program
@@ -17,6 +18,13 @@ from tests.fuzz.programs import executions, program
 MOST_MOVES = 12
 MOST_STATEMENTS = 60
 """Statements above which a sequence ends: copies of copies teach nothing new."""
+WEIGHTS = {
+    **dict.fromkeys(("add_scope", "drop_scope", "sequential", "set_space", "unroll"), 0.3),
+    **dict.fromkeys(("nontemporal", "pad_dims", "prefetch", "reorder_dims"), 0.3),
+    **dict.fromkeys(("create_temporary", "inline", "recompute", "reuse_buffers", "reuse_dims"), 2.0),
+    **dict.fromkeys(("fission_scope", "join_scopes", "split_reduction", "swap_siblings"), 2.0),
+}
+"""How often a transformation is drawn, else 1: seldom where nothing moves, often where much may go wrong."""
 GROWTH = 4
 """Times the executions of the original above which a sequence ends."""
 
@@ -62,20 +70,26 @@ def machines() -> tuple[Target, ...]:
 
 
 def random_move(now: Program, at: Setting, rng: random.Random) -> Transform | None:
-    """Return a legal move, each transformation as likely as the others; None when there is none."""
-    classes = list(transforms().values())
-    rng.shuffle(classes)
-    for cls in classes:
-        found = list(cls.candidates(now, at))
+    """Return a legal move, one of a transformation drawn by weight; None when there is none."""
+    names = list(transforms())
+    for name in sorted(names, key=lambda n: rng.random() ** (1 / WEIGHTS.get(n, 1.0)), reverse=True):
+        found = _offered(name, now, at)
         if not found:
             continue
         move = rng.choice(found)
-        if rng.random() < 0.25:
+        if rng.random() < 0.3:
             for other in changed(move, now, rng):
                 if other.why_not(now, at) is None:
                     return other
         return move
     return None
+
+
+def _offered(name: str, now: Program, at: Setting) -> list[Transform]:
+    """The candidates of a transformation; of the one that has none, some instances."""
+    if name != "add_scope":
+        return list(transforms()[name].candidates(now, at))
+    return [AddScope(n) for n in (*now.scopes, *now.statements) if AddScope(n).why_not(now, at) is None]
 
 
 def changed(move: Transform, now: Program, rng: random.Random) -> Iterator[Transform]:

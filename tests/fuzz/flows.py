@@ -1,0 +1,172 @@
+"""`flows(rng)`: small chains of temporaries, whose values flow through storage that is shared and used again.
+
+Rows run in one scope or in one scope for each stage. Stages read what stages before them wrote, in the same
+row or in the one before, shifted, reversed, in strides, with borders; what they write is shifted as well.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+
+from perfdojo.compiler.bind import bind
+from perfdojo.compiler.diagnostics import PerfDojoError
+from perfdojo.compiler.ir import Program
+from perfdojo.compiler.text.parse import parse
+from perfdojo.compiler.verify import verify
+
+FUNCTIONS = ("abs({})", "-{}", "{} * 0.5", "{} * 3.0 - 1.0", "1.0 - {} * 2.0", "max({}, 0.25)", "2.0 / {}")
+SIGNS = ("=", "=", "=", "+=", "+=", "max=", "min=")
+
+
+@dataclass
+class _Buffer:
+    name: str
+    dtype: str
+    rank: int
+    extent: int
+
+
+@dataclass
+class _Writer:
+    rng: random.Random
+    rows: int
+    columns: int
+    header: list[str] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)
+    known: list[_Buffer] = field(default_factory=list)
+    count: int = 0
+
+    def fresh(self, letter: str) -> str:
+        self.count += 1
+        return f"{letter}{self.count}"
+
+    def declare(self, role: str, rank: int, dtype: str, note: str = "") -> _Buffer:
+        extent = self.columns + self.rng.choice((0, 0, 1, 2))
+        b = _Buffer(self.fresh({"in": "x", "tmp": "t", "out": "y", "inout": "y"}[role]), dtype, rank, extent)
+        shape = {0: "", 1: f"{extent}", 2: f"{self.rows}, {extent}"}[rank]
+        self.header.append(f"{role} {b.name}: {dtype}[{shape}]{note}")
+        return b
+
+    def column(self, extent: int, k: str, steps: int) -> str:
+        """An index that stays below `extent` while k runs over `steps`; "" when none does."""
+        free = extent - steps
+        found = [
+            f"({{{k}}} + {self.rng.randint(1, 3)}) % {extent}",
+            f"{{{k}}} % {extent}",
+            "0",
+            str(extent - 1),
+        ]
+        if free >= 0:
+            found += [f"{{{k}}}"] * 6 + [f"{steps - 1} - {{{k}}}", f"{{{k}}} // 2"]
+        if free > 0:
+            found += [f"{{{k}}} + {self.rng.randint(1, free)}"] * 3
+        if 2 * steps <= extent + 1:
+            found += [f"2 * {{{k}}}"] * 3
+        return self.rng.choice(found)
+
+    def load(self, b: _Buffer, row: str, k: str, steps: int) -> str:
+        rng = self.rng
+        at = self.column(b.extent, k, steps) if k else str(rng.randrange(b.extent))
+        border, shift = rng.choice(("0", "1.5", "-2.0")), rng.choice((1, 1, 2))
+        if b.rank == 0:
+            return f"{b.name}[]"
+        first = f"{row}," if b.rank == 2 else ""
+        if k and rng.random() < 0.2 and steps <= b.extent:
+            if b.dtype != "f32":
+                border = border.split(".")[0]
+            inside, moved = rng.choice(
+                (
+                    (f"{{{k}}} >= {shift}", f"{{{k}}} - {shift}"),
+                    (f"{{{k}}} + {shift} < {b.extent}", f"{{{k}}} + {shift}"),
+                    (f"{{{k}}} + 1 >= 2 and {{{k}}} < {b.extent}", f"{{{k}}} - 1"),
+                )
+            )
+            return f"({inside} ? {b.name}[{first}{moved}] : {border})"
+        return f"{b.name}[{first}{at}]"
+
+    def value(self, row: str, k: str, steps: int, dtype: str) -> str:
+        rng = self.rng
+        of = [b for b in self.known if b.dtype == dtype]
+        parts = [self.load(b, row, k, steps) for b in rng.choices(of[-3:], k=rng.choice((1, 1, 2, 2, 3)))]
+        if dtype == "f32":
+            parts = [rng.choice(FUNCTIONS).format(p) if rng.random() < 0.3 else p for p in parts]
+        text = parts[0]
+        for p in parts[1:]:
+            text = f"{text} {rng.choice('++-*')} {p}"
+        return text
+
+    def stage(self, bars: str, row: str, target: _Buffer) -> None:
+        """Lines that fill `target`, from what is known so far."""
+        rng = self.rng
+        k = "" if target.rank == 0 and rng.random() < 0.4 else self.fresh("k")
+        steps = rng.choice((target.extent, target.extent, target.extent, max(1, target.extent - 1)))
+        if rng.random() < 0.1:
+            steps = max(1, target.extent // 2)
+        first = f"{row}," if target.rank == 2 else ""
+        at = f"{first}{self.column(target.extent, k, steps)}" if target.rank else ""
+        if target.rank and rng.random() < 0.6 and steps <= target.extent:
+            at = f"{first}{{{k}}}"
+        sign = rng.choice(SIGNS) if k else "="
+        guard = ""
+        if k and rng.random() < 0.15:
+            guard = f" if {{{k}}} {rng.choice(('>=', '<', '!='))} {rng.randint(0, steps)}"
+        elif row.startswith("{") and rng.random() < 0.15:
+            guard = f" if {row} {rng.choice(('<', '>='))} 1"
+        value = self.value(row, k, steps, target.dtype)
+        scope = f"{k}:{steps} " if k else ""
+        self.lines.append(f"{bars}{scope}{target.name}[{at}] {sign} {value}{guard}")
+
+    def kernel(self) -> str:
+        rng = self.rng
+        dtypes = ("f32", "f32", "i32") if rng.random() < 0.3 else ("f32",)
+        self.known = [self.declare("in", r, d) for d in sorted(set(dtypes)) for r in (1, 2)]
+        together = rng.random() < 0.6
+        temporaries: list[_Buffer] = []
+        for _ in range(rng.randint(1, 3)):
+            rank = rng.choice((0, 1, 1, 2))
+            note = rng.choice(("", "", " reuse(0)")) if rank else ""
+            temporaries.append(self.declare("tmp", rank, rng.choice(dtypes), note))
+        stages = [*temporaries, *(rng.choice(temporaries) for _ in range(rng.randint(0, 2)))]
+        if rng.random() < 0.4:
+            rng.shuffle(stages)
+        if rng.random() < 0.4:  # values that the first row finds
+            zeros = {0: "", 1: "{z%d}", 2: "0,{z%d}"}
+            for n, t in enumerate(temporaries):
+                scope = f"z{n}:{t.extent} " if t.rank else ""
+                at = zeros[t.rank] % n if t.rank else ""
+                self.lines.append(f"{scope}{t.name}[{at}] = {'0.5' if t.dtype == 'f32' else '1'}")
+            self.known += temporaries
+        outs = [self.declare(rng.choice(("out", "inout")), rng.choice((1, 2, 2)), rng.choice(dtypes))]
+        stages += outs
+        if rng.random() < 0.3:
+            stages.append(stages.pop(rng.randrange(len(stages))))
+        opened = False
+        for target in stages:
+            row = "i" if together else self.fresh("i")
+            bars = "| "
+            if not opened or not together:
+                self.lines.append(f"{row}:{self.rows} @")
+                opened = True
+            self.stage(bars, f"{{{row}}}", target)
+            if target not in self.known:
+                self.known.append(target)
+        joined: list[str] = []
+        for line in self.lines:  # a scope stands before its first node
+            if joined and joined[-1].endswith("@"):
+                line = joined.pop()[:-1] + line.removeprefix("| ")
+            joined.append(line)
+        return "\n".join(["kernel flows", *self.header, *joined]) + "\n"
+
+
+def flows(rng: random.Random) -> Program:
+    """Return a program that `verify` accepts."""
+    for _ in range(200):
+        writer = _Writer(rng, rng.choice((1, 2, 3, 4)), rng.choice((1, 3, 4, 5, 8, 9)))
+        try:
+            made = bind(parse(writer.kernel(), "flows"))
+            verify(made)
+        except PerfDojoError:
+            continue
+        return made
+    raise AssertionError("no valid program in 200 attempts")
