@@ -22,18 +22,22 @@ WORTH_BYTES = 64 << 10
 
 @dataclass(frozen=True, slots=True)
 class Prefetch(Transform):
-    """Fetch what innermost loops load from a buffer `distance` elements ahead in memory; 0 takes it away.
+    """Fetch ahead of innermost loops what lies `distance` elements behind their loads; 0 takes it away.
 
         prefetch x 512
         in x: f32[N]   ->   in x: f32[N] prefetch(512)
 
-    0. x is a buffer.
+        prefetch x 8 along 0
+        in x: f32[M, N]   ->   in x: f32[M, N] prefetch(8*N)
+
+    0. x is a buffer, and has the dimension `along`, if that is given.
     1. Something reads x.
     2. The distance is another one than x has, and lies inside of x.
     """
 
     buffer: str = arg("buffer")
     distance: int = arg("int")
+    along: int = arg("int", "along", default=-1)
 
     @classmethod
     def candidates(cls, program: Program, setting: Setting) -> Iterator[Transform]:
@@ -51,19 +55,29 @@ class Prefetch(Transform):
     def violations(self, program: Program, setting: Setting) -> Iterator[Violation]:
         yield from no_buffer(program, self.buffer)
         b = program.buffer(self.buffer)
+        if self.along >= len(b.shape):
+            yield Violation(0, f"{self.buffer} has no dimension {self.along}, only {len(b.shape)}")
         if not _read(program, self.buffer):
             yield Violation(1, f"nothing reads {self.buffer}", "nontemporal is for what is only written")
-        if self.distance == b.prefetch:
+        distance = self._elements(program)
+        if distance == b.prefetch:
             now = f"is fetched {b.prefetch} elements ahead" if b.prefetch else "is not fetched ahead"
             yield Violation(2, f"{self.buffer} {now} already")
-        if self.distance >= (elems := layout(b).elems):
-            yield Violation(2, f"{self.distance} elements ahead is behind the end: {self.buffer} has {elems}")
+        if distance >= (elems := layout(b).elems):
+            yield Violation(2, f"{distance} elements ahead is behind the end: {self.buffer} has {elems}")
 
     def rewrite(self, program: Program) -> Program:
+        distance = self._elements(program)
         buffers = tuple(
-            replace(b, prefetch=self.distance) if b.name == self.buffer else b for b in program.buffers
+            replace(b, prefetch=distance) if b.name == self.buffer else b for b in program.buffers
         )
         return replace(program, buffers=buffers)
+
+    def _elements(self, program: Program) -> int:
+        """Return the distance in elements of memory."""
+        if self.along < 0:
+            return self.distance
+        return self.distance * layout(program.buffer(self.buffer)).strides[self.along]
 
 
 def _read(program: Program, buffer: str) -> bool:
