@@ -178,7 +178,8 @@ def test_the_list_of_moves_has_them_all(capsys: pytest.CaptureFixture[str]) -> N
 
     assert main(["--list-transforms"]) == 0
     out = capsys.readouterr().out
-    assert "tile_scope SCOPE N [remainder exact|peel|mask] [-> NAME NAME NAME]\n    Split a scope" in out
+    assert "\ntile_scope SCOPE FACTOR [remainder exact|peel|mask" in out
+    assert " [-> NAME NAME NAME]\n    Split a scope" in out
     assert main(["--list-transforms", "--json"]) == 0
     listed = json.loads(capsys.readouterr().out)["transforms"]
     assert [t["name"] for t in listed] == list(transform_names())

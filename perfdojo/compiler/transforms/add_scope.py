@@ -20,7 +20,7 @@ class AddScope(Transform):
         add_scope B
         B   ->   B_1:1 { B }
 
-    It is no candidate, as it is always legal and never ends; `drop_scope` undoes it.
+    It is always legal, so that no list of candidates has it; `drop_scope` undoes it.
 
     0. B is a scope or a statement, and the new name is free.
     1. B lies in, and holds, fewer than 64 nested scopes.

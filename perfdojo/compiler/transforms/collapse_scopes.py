@@ -41,16 +41,16 @@ MOST = 1 << 62
 
 @dataclass(frozen=True, slots=True)
 class CollapseScopes(Transform):
-    """Let one scope run through the iterations of two nested ones.
+    """Make one scope of two nested ones: it runs through all their iterations, in the same order.
 
         collapse_scopes i j
         i:N { j:M { B({i},{j}) } }   ->   i_j:N*M { B({i_j}//M,{i_j}%M) }
 
-    Where they occur as {i}*M+{j} that is {i_j}; where M is 1, {i} is, and where N is 1, {j} is.
+    An index {i}*M+{j} becomes {i_j}; so does {i} where M is 1, and {j} where N is 1.
 
     0. i and j are scopes, and the new name is free.
     1. The body of i is the scope j and nothing else.
-    2. Both have the same mark, which is none, @unroll or a concurrent one and stays true.
+    2. Both have the same mark, or none; it says @unroll or that iterations are concurrent, and stays true.
     3. N*M is at most 2^62.
     """
 

@@ -16,7 +16,7 @@ from perfdojo.compiler.walk import dtype_of
 
 @dataclass(frozen=True, slots=True)
 class ContractFma(Transform):
-    """Round a product and the sum that it is an operand of once instead of twice.
+    """Make one multiply-add of a product and the sum around it: it rounds once instead of twice.
 
         contract_fma s
         s: y[] = a*b + c   ->   s: y[] = fma(a, b, c)

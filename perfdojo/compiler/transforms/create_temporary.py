@@ -63,9 +63,12 @@ class CreateTemporary(Transform):
         i:N { k:K { c[{i}] += .. } }
           ->  i:N { c_t[0] = c[{i}]; k:K { c_t[0] += .. }; c[{i}] = c_t[0] }
 
-    The copy is made anew right before the node, and written back right behind it. Without `layout` it is the
-    box around what is accessed in one iteration of the scopes around; with it, its dimensions are scopes.
-    With `border` it holds the values of the selects that keep reads in their bounds.
+    The copy is made right before each run of the node. Without `layout` it has the shape of the buffer, cut
+    to what the node accesses in one iteration of the scopes around it. With `layout j k` it has one dimension
+    for each of these scopes, j being the slowest in memory: so panels are packed in the order of their use.
+    With `writes` the node writes the copy, and what it wrote is copied back right behind it.
+    With `border` the copy also holds what reads outside of the buffer are replaced by, so that the node
+    needs no conditions.
 
     0. The buffer and the node exist, and the new name is free.
     1. The target has the memory space, and no scope around is a stream or a hardware loop.

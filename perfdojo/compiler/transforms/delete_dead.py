@@ -14,7 +14,7 @@ from perfdojo.compiler.transforms.spelling import arg
 
 @dataclass(frozen=True, slots=True)
 class DeleteDead(Transform):
-    """Remove a buffer that only the statements that write it read, these statements, and scopes then empty.
+    """Remove a temporary that nothing uses, the statements that write it, and scopes that are empty then.
 
         delete_dead t
         N t[{0}] = x[{0}]; y[{0}] = 2 * x[{0}]   ->   N y[{0}] = 2 * x[{0}]

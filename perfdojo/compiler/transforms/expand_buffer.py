@@ -23,7 +23,7 @@ from perfdojo.compiler.verify import MAX_BYTES
 
 @dataclass(frozen=True, slots=True)
 class ExpandBuffer(Transform):
-    """Give a buffer a new first dimension that the iterations of a scope index, which fission then needs.
+    """Give each iteration of a scope its own copy of a buffer, in a new first dimension: fission needs that.
 
         expand_buffer t by i
         tmp t: f32[]                      tmp t: f32[N]

@@ -27,7 +27,7 @@ from perfdojo.compiler.walk import dtype_of, iterators, loads, map_statements, s
 
 @dataclass(frozen=True, slots=True)
 class Hoist(Transform):
-    """Compute the largest parts of a statement's value that a scope does not change once, right before it.
+    """Compute once, right before a scope, what does not change in it: the largest such parts of a value.
 
         hoist s at k
                                                  s_h[] = sqrt(v[])

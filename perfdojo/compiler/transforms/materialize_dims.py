@@ -23,7 +23,7 @@ from perfdojo.compiler.verify import MAX_BYTES
 
 @dataclass(frozen=True, slots=True)
 class MaterializeDims(Transform):
-    """Give each index along reused dimensions its own storage again; the inverse of reuse_dims.
+    """Give each index along reused dimensions of a buffer its own storage again; undoes reuse_dims.
 
         materialize_dims t [0]
         tmp t: f32[B, N] reuse(0)   ->   tmp t: f32[B, N]

@@ -15,7 +15,7 @@ from perfdojo.compiler.tree import rebuild, with_body
 
 @dataclass(frozen=True, slots=True)
 class Reorder(Transform):
-    """Exchange a scope with the only node in it.
+    """Exchange two nested scopes: the inner one comes to lie outside.
 
         reorder i k
         i:N { k:M { B } }   ->   k:M { i:N { B } }

@@ -26,7 +26,7 @@ _FEW = 4
 
 @dataclass(frozen=True, slots=True)
 class ReuseDims(Transform):
-    """No longer materialise dimensions of a buffer that are dead between iterations.
+    """Let all indices along some dimensions of a buffer share one storage, where none outlives the next.
 
         reuse_dims t [0]
         tmp t: f32[B, N]   ->   tmp t: f32[B, N] reuse(0)

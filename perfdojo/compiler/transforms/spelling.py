@@ -84,7 +84,7 @@ def spell(move: Transform) -> str:
 
 
 def usage(cls: type[Transform]) -> str:
-    """Return how a move is written: `tile_scope SCOPE N [remainder exact|peel|mask] [-> NAME NAME]`."""
+    """Return how a move is written: `tile_scope SCOPE FACTOR [remainder exact|peel|mask] [-> NAME NAME]`."""
     words = [name_of(cls)]
     for f, s in spelled(cls):
         shown = {"int": "N", "names": "[NAME ...]", "ints": "[N ...]", "word": "|".join(s.choices)}
@@ -93,6 +93,8 @@ def usage(cls: type[Transform]) -> str:
             words.append(f"[{s.keyword}]")
         elif s.kind == "new":
             words.append(f"[-> {' '.join(['NAME'] * s.lowest) if s.lowest > 0 else 'NAME ...'}]")
+        elif s.kind == "int" and not s.keyword:
+            words.append(f.name.upper())
         elif s.keyword:
             text = f"{s.keyword} {value}"
             words.append(text if f.default is MISSING else f"[{text}]")

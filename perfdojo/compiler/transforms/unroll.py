@@ -26,7 +26,7 @@ class Unroll(Transform):
         i:N { B }   ->   i:N@unroll { B }
 
     0. i is a scope.
-    1. The target can.
+    1. The target has unrolled scopes.
     2. i has no mark.
     3. With the scopes around i and in it that are @unroll, a statement gets at most 1024 copies.
     """
