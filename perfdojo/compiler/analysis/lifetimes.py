@@ -221,7 +221,7 @@ def private_depth(program: Program | Model, buffer: str) -> int:
 
 
 def changed_between(
-    known: Model, producer: Access, read: Access, equal: int
+    known: Model, producer: Access, read: Access, equal: int, exact: bool = True
 ) -> Iterator[tuple[Access, Access]]:
     """Yield what the value of a statement loads and a write that can change it before the value is used.
 
@@ -229,6 +229,7 @@ def changed_between(
         producer: the write of the only statement that writes its buffer.
         read: a read of that buffer, which sees the value of the element that it names.
         equal: how many outermost scopes are in the same iteration in both; more where an index says so.
+        exact: else writes that are not quickly excluded count.
     Raises:
         Undecided: the sets are too complicated.
     """
@@ -241,11 +242,13 @@ def changed_between(
     for load in known.accesses[producer.position]:
         if load.reads:
             for write in known.by_buffer[load.load.buffer]:
-                if write.writes and not _in_order(known, producer, load, read, write, equal):
+                if write.writes and not _in_order(known, producer, load, read, write, equal, exact):
                     yield load, write
 
 
-def _in_order(known: Model, producer: Access, load: Access, read: Access, write: Access, equal: int) -> bool:
+def _in_order(
+    known: Model, producer: Access, load: Access, read: Access, write: Access, equal: int, exact: bool
+) -> bool:
     """True when no `write` to what `load` names runs between the producer and the read."""
     shared, with_producer = common_scopes(write, read), common_scopes(write, producer)
     if shared <= equal and producer.position < read.position:
@@ -254,6 +257,8 @@ def _in_order(known: Model, producer: Access, load: Access, read: Access, write:
         levels = range(shared, with_producer)
         if write.position < producer.position and all(apart(known, load, write, n) for n in levels):
             return True
+    if not exact:
+        return False
     sets = known.sets
     with sets.decided():
         flow = sets.possible(read).apply_range(sets.possible(producer).reverse())

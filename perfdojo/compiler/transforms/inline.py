@@ -66,7 +66,11 @@ class Inline(Transform):
 
     @classmethod
     def candidates(cls, program: Program, setting: Setting) -> Iterator[Transform]:
-        yield from legal((cls(b.name) for b in program.buffers if b.role == "tmp"), program, setting)
+        known = model(program)
+        names = (b.name for b in program.buffers if b.role == "tmp" and not not_one_producer(known, b.name))
+        yield from legal(
+            (cls(n) for n in names if looks_kept(known, n, reads_of(known, n))), program, setting
+        )
 
     def violations(self, program: Program, setting: Setting) -> Iterator[Violation]:
         yield from no_buffer(program, self.buffer)
@@ -76,7 +80,7 @@ class Inline(Transform):
         if reason := not_one_producer(known, self.buffer):
             yield Violation(2, reason)
             return
-        reads = [a for a in known.by_buffer[self.buffer] if not a.writes]
+        reads = reads_of(known, self.buffer)
         if not reads:
             yield Violation(2, f"nothing reads {self.buffer}", "use delete_dead")
         try:
@@ -100,13 +104,8 @@ class Inline(Transform):
                 yield Violation(5, reason)
 
     def _proofs(self, program: Program, reads: list[Access]) -> Iterator[Violation]:
-        known = model(program)
-        loaded = [a.load.buffer for a in known.accesses[producer_of(known, self.buffer).position] if a.reads]
-        written = {a.load.buffer for b in loaded for a in known.by_buffer[b] if a.writes}
-        marked = marked_around(known, self.buffer, *loaded) if written else []
-        plain = all(
-            not a.conditions and all(f.quasi_affine for f in a.indices) and _is_value(a) for a in reads
-        )
+        marked = claims(model(program), self.buffer)
+        plain = all(map(is_plain, reads))
         if plain and not marked:
             return
         result = self.rewrite(program)
@@ -139,6 +138,34 @@ class Inline(Transform):
 
         body: Body = without_empty(program.body, lambda s: s.target.buffer == self.buffer)
         return with_buffers(program, gone=self.buffer, body=map_statements(statement, body))
+
+
+def claims(known: Model, buffer: str) -> list[str]:
+    """Return the marked scopes that reads of what a buffer's value loads could make wrong."""
+    loaded = [a.load.buffer for a in known.accesses[producer_of(known, buffer).position] if a.reads]
+    is_written = any(a.writes for b in loaded for a in known.by_buffer[b])
+    return marked_around(known, buffer, *loaded) if is_written else []
+
+
+def is_plain(access: Access) -> bool:
+    """Tell whether a read happens always, at indices that data do not decide, and its value decides none."""
+    return not access.conditions and all(f.quasi_affine for f in access.indices) and _is_value(access)
+
+
+def reads_of(known: Model, buffer: str) -> list[Access]:
+    """Return the reads of a buffer."""
+    return [a for a in known.by_buffer[buffer] if not a.writes]
+
+
+def looks_kept(known: Model, buffer: str, reads: list[Access]) -> bool:
+    """Tell whether the order of the text and single dimensions show condition 4: what candidates ask."""
+    write, equal = producer_of(known, buffer), equal_depth(known, buffer)
+    return not any(any(changed_between(known, write, r, equal, exact=False)) for r in reads)
+
+
+def equal_depth(known: Model, buffer: str) -> int:
+    """Return how many outermost scopes are in one iteration in reads and in the writes that they see."""
+    return remembered(known, ("private depth", buffer), lambda: private_depth(known, buffer))
 
 
 def _is_value(access: Access) -> bool:
@@ -192,7 +219,7 @@ def flow(program: Program, setting: Setting, buffer: str, reads: list[Access]) -
     known = model(program)
     write = producer_of(known, buffer)
     name = write.statement.name
-    equal = remembered(known, ("private depth", buffer), lambda: private_depth(known, buffer))
+    equal = equal_depth(known, buffer)
     indexed = {s for form in write.indices for s in form.scopes()}
     shared = {s.name for s in write.scopes[:equal]}
     free = sorted(iterators(write.statement.value) - indexed - shared)

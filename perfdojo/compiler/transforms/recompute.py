@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from perfdojo.compiler.analysis.accesses import Access, Model, model
+from perfdojo.compiler.analysis.accesses import Access, Model, common_scopes, model
 from perfdojo.compiler.analysis.affine import Affine
 from perfdojo.compiler.analysis.conflicts import depth_of
 from perfdojo.compiler.analysis.footprint import Box, hull
@@ -17,6 +17,7 @@ from perfdojo.compiler.transforms._forms import spelled_form
 from perfdojo.compiler.transforms._staging import box_indices
 from perfdojo.compiler.transforms._storage import (
     UNDECIDED,
+    broken_mark,
     in_hardware_loop,
     reads_back,
     with_buffers,
@@ -32,7 +33,16 @@ from perfdojo.compiler.transforms.base import (
     no_free_name,
     no_scope,
 )
-from perfdojo.compiler.transforms.inline import ValueAt, flow, not_one_producer, producer_of
+from perfdojo.compiler.transforms.inline import (
+    ValueAt,
+    claims,
+    equal_depth,
+    flow,
+    is_plain,
+    looks_kept,
+    not_one_producer,
+    producer_of,
+)
 from perfdojo.compiler.transforms.spelling import arg, new
 from perfdojo.compiler.tree import Body, fresh, rebuild, taken_names, with_body
 from perfdojo.compiler.verify import verify
@@ -41,7 +51,7 @@ from perfdojo.compiler.walk import map_statement, map_statements
 
 @dataclass(frozen=True, slots=True)
 class Recompute(Transform):
-    """Compute what an iteration of a scope reads of a buffer at its beginning, into a new, smaller buffer.
+    """Compute at the beginning of each iteration of a scope what it reads of a buffer, into a smaller one.
 
         recompute t at i
         n:N+2 { t[{n}] = e({n}) }                 i:N { t_r_0:3 { t_r[{t_r_0}] = e({i}+{t_r_0}) }
@@ -84,7 +94,9 @@ class Recompute(Transform):
                 for s in a.scopes
                 if s.name not in around
             }
-            yield from legal((cls(b.name, s) for s in scopes), program, setting)
+            moves = (cls(b.name, s) for s in scopes)
+            likely = (m for m in moves if looks_kept(known, b.name, m._reads(known)))
+            yield from legal(likely, program, setting)
 
     def violations(self, program: Program, setting: Setting) -> Iterator[Violation]:
         yield from no_buffer(program, self.buffer)
@@ -114,9 +126,9 @@ class Recompute(Transform):
             reason = f"the reads of {self.buffer} move differently with {self.scope} and the scopes around it"
             yield Violation(5, reason)
             return
-        yield from self._proofs(program)
+        yield from self._proofs(program, known, reads)
 
-    def _proofs(self, program: Program) -> Iterator[Violation]:
+    def _proofs(self, program: Program, known: Model, reads: list[Access]) -> Iterator[Violation]:
         place = program.scopes[self.scope]
         if reason := in_hardware_loop((*place.around, place.node)):
             yield Violation(6, reason)
@@ -126,6 +138,12 @@ class Recompute(Transform):
             node = node.body[0]
         if not reads_back(node, result):
             yield Violation(6, f"a literal of {node.name} would change its type")
+        write = producer_of(known, self.buffer)
+        is_simple = equal_depth(known, self.buffer) == common_scopes(write, reads[0])
+        if isinstance(node, Statement) and node.guard is None and is_simple and all(map(is_plain, reads)):
+            if reason := broken_mark(result, (m for m in claims(known, self.buffer) if m in result.scopes)):
+                yield Violation(6, reason)
+            return
         try:
             verify(result)
         except PerfDojoError as error:
