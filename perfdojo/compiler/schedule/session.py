@@ -88,6 +88,38 @@ class History:
         """
         return self.insert(len(self.states) + 1, move)
 
+    def attempt(self, move: Transform | str) -> bool:
+        """Make a move where it is legal, as a `try` step, which replay leaves out where it is not; tell if.
+
+        Raises:
+            PerfDojoError: the text is no move.
+        """
+        move = _move(move)
+        if move.why_not(self.program, self.setting) is not None:
+            return False
+        step = Step(move, optional=True)
+        self._with(len(self.states) + 1, len(self.states) + 1, lambda s, at: (*s[:at], step))
+        return True
+
+    def together(self, moves: Callable[[], object]) -> Program:
+        """Call what makes several moves, count them as one change, and return the new program.
+
+        Raises:
+            PerfDojoError: one of them is not legal; nothing has changed.
+        """
+        before, done, undone = self.states, len(self._done), self._undone[:]
+        try:
+            moves()
+        except BaseException:
+            self.states = before
+            self._undone[:] = undone
+            del self._done[done:]
+            raise
+        del self._done[done:]
+        if self.states != before:
+            self._done.append(before)
+        return self.program
+
     def insert(self, number: int, move: Transform | str) -> Program:
         """Put a move before step `number` (from 1), replay what follows, and return the new program.
 

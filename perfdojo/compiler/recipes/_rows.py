@@ -1,0 +1,19 @@
+"""Kernels that go over each row several times: what the recipes for them share."""
+
+from __future__ import annotations
+
+from perfdojo.compiler.recipes._steps import drop_single, join, threads, vectorize_rest
+from perfdojo.compiler.recipes.fuse_elementwise import shrink
+from perfdojo.compiler.recipes.reduce import reductions, split
+from perfdojo.compiler.schedule import History
+
+
+def rows_in_cache(h: History, accumulators: int) -> None:
+    """Join passes over rows, keep of temporaries what a row needs, split reductions, use lanes and threads."""
+    drop_single(h)
+    join(h)
+    shrink(h)
+    for name in reductions(h) if h.setting.allows("reassoc") else ():
+        split(h, name, accumulators)
+    vectorize_rest(h)
+    threads(h)
