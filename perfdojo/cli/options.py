@@ -15,6 +15,11 @@ from perfdojo.compiler.lowering.target import FP_LEVELS, FpLevel
 
 EMITS = ("ir", "lowered", "source", "asm", "shared")
 PLAY_USAGE = "perfdojoc play KERNEL [--target T] [options]"
+COMPILING = "Compile one kernel to source code that you own; build, check and time it."
+PLAYING = (
+    "Make a schedule for one kernel move by move, from a list of all that are legal; commands are read from "
+    "standard input. --schedule gives moves to begin with."
+)
 MAX_THREADS = 4096
 """More than any machine has; an int of C holds it."""
 
@@ -80,8 +85,10 @@ def parser(json_errors: bool = False, playing: bool = False) -> argparse.Argumen
     p = (_JsonParser if json_errors else argparse.ArgumentParser)(
         prog="perfdojoc play" if playing else "perfdojoc",
         usage=f"{PLAY_USAGE}" if playing else f"perfdojoc KERNEL [--target T] [options]\n       {PLAY_USAGE}",
-        description="Compile one kernel to source code that you own; build, check and time it.",
-        epilog="Without -o and --emit it does the main job: emit, build, check, time, and print a report. "
+        description=PLAYING if playing else COMPILING,
+        epilog="Then: moves, help, quit. Exit status: 0 fine, 1 the kernel or the schedule is wrong, 2 usage."
+        if playing
+        else "Without -o and --emit it does the main job: emit, build, check, time, and print a report. "
         "Exit status: 0 fine, 1 the kernel is wrong or its check failed, 2 usage, 3 a tool is missing.",
     )
     p.add_argument(

@@ -152,3 +152,14 @@ def test_the_end_of_the_input_ends_it(tmp_path: Path) -> None:
     )
     assert (ended.returncode, ended.stderr) == (0, b"")
     assert b"'moves' lists them" in ended.stdout
+
+
+def test_tab_completes_commands_moves_and_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    from perfdojo.cli.options import options, parser
+    from perfdojo.cli.play.game import Game
+    from perfdojo.session import Session
+
+    _, o = options(parser(playing=True), [str(HERE / "mm.ir"), "-t", "c"])
+    game = Game(Session(o.kernel, o.target), o)
+    assert [game.completed("c_", n) for n in range(2)] == ["c_start ", None]
+    assert [game.completed("re", n) for n in range(3)] == ["reciprocal ", "recompute ", "redo "]

@@ -15,7 +15,7 @@ from perfdojo.cli.play.trial import Trial
 from perfdojo.compiler.diagnostics import PerfDojoError
 from perfdojo.compiler.ir import Program
 from perfdojo.compiler.schedule.difference import effect
-from perfdojo.compiler.transforms import get_transform
+from perfdojo.compiler.transforms import get_transform, transform_names
 from perfdojo.compiler.transforms.base import Transform
 from perfdojo.compiler.transforms.spelling import usage
 from perfdojo.finding import read_schedule
@@ -66,6 +66,14 @@ class Game:
             "load": self.load,
             "help": self.help,
         }
+
+    def completed(self, begin: str, number: int) -> str | None:
+        """Return the `number`-th word that begins so: commands, moves, and the names in the program."""
+        now = self.session.program
+        buffers = (b.name for b in now.buffers)
+        words = {*self.commands(), "quit", *transform_names(), *now.scopes, *now.statements, *buffers}
+        found = sorted(w for w in words if w.startswith(begin))
+        return found[number] + " " if number < len(found) else None
 
     # ------------------------------------------------------------ begin and end
 

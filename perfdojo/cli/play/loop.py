@@ -15,7 +15,7 @@ PROMPT = "> "
 def loop(game: Game) -> int:
     """Run commands until `quit` or the end of the input."""
     game.welcome()
-    for line in _lines():
+    for line in _lines(game):
         if not game.console.is_terminal:
             game.console.print(f"\n{PROMPT}{line}", style="bold", markup=False)
         try:
@@ -33,12 +33,16 @@ def loop(game: Game) -> int:
     return 0
 
 
-def _lines() -> Iterator[str]:
-    """Yield the lines of the input, stripped; Ctrl-C at the prompt drops the line."""
+def _lines(game: Game) -> Iterator[str]:
+    """Yield the lines of the input, stripped; Ctrl-C at the prompt drops the line, Tab completes a word."""
     if sys.stdin is None:
         return
     if sys.stdin.isatty():
-        import readline  # noqa: F401  # gives `input` a history and an editable line
+        import readline  # gives `input` a history and an editable line
+
+        readline.set_completer(game.completed)
+        readline.set_completer_delims(" \t\n")
+        readline.parse_and_bind("tab: complete")
     while True:
         try:
             line = input(PROMPT) if sys.stdin.isatty() else sys.stdin.readline()

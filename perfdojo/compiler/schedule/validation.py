@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from perfdojo.compiler.bind import bind, size_values
@@ -131,7 +131,8 @@ def validate_made(kernel: Program, make: Make, fp: FpLevel, steps: int | None) -
     """Compare what `make` makes of a kernel with the kernel.
 
     The sizes are those of the kernel when it is small enough there (`validate.LIMIT`); else smaller ones at
-    which the same steps are legal, and then those again with odd remainders, if they are legal there too.
+    which the same steps are legal, and then those again with odd remainders, if they are legal there too. A
+    schedule with large blocks is brought down to the smallest sizes that hold one block, and two.
 
     Args:
         kernel: verified; its sizes are the ones to begin with.
@@ -177,11 +178,11 @@ Round = tuple[Mapping[str, int], Made]
 
 
 def _reduced(kernel: Program, make: Make, wanted: Made) -> tuple[Round, ...]:
-    """Return sizes that are small enough with what is made there, the second time with odd remainders."""
+    """Return sizes that are small enough, with what is made there."""
     tries = _Tries(kernel, make)
-    found = _best(kernel, tries, wanted)
+    found = _shrunk(kernel, tries, wanted)
     if found is None:
-        raise _none(kernel, wanted, tries)
+        return _descended(kernel, tries, wanted)
     for base in (shrunk_sizes(kernel), found[0]):
         for chosen in odd(size_values(kernel, base), base):
             made = tries.made(chosen)
@@ -190,24 +191,29 @@ def _reduced(kernel: Program, make: Make, wanted: Made) -> tuple[Round, ...]:
     return (found,)
 
 
-def _best(kernel: Program, tries: _Tries, wanted: Made) -> Round | None:
-    """Return the first sizes at which the same steps are made, else others, else the least."""
+def _shrunk(kernel: Program, tries: _Tries, wanted: Made) -> Round | None:
+    """Return the first sizes at which the same steps are made; else others, else none."""
     other = None
-    for chosen in _smaller(kernel, tries, LIMIT // 2 if len(wanted.states) == 1 else QUICK):
+    for limit in (LIMIT // 2 if len(wanted.states) == 1 else QUICK, LIMIT):
+        chosen = shrunk_sizes(kernel, limit)
         made = tries.made(chosen)
         if made is not None and made.work <= LIMIT:
             if made.left_out == wanted.left_out:
                 return chosen, made
             other = other or (chosen, made)
-    if other is None and tries.least is not None and tries.least[1].work <= LARGEST:
-        return tries.least
     return other
 
 
-def _smaller(kernel: Program, tries: _Tries, limit: int) -> Iterator[Mapping[str, int]]:
-    yield shrunk_sizes(kernel, limit)
-    yield shrunk_sizes(kernel, LIMIT)
-    yield from descended(kernel, lambda sizes: tries.made(sizes) is not None)
+def _descended(kernel: Program, tries: _Tries, wanted: Made) -> tuple[Round, ...]:
+    """Return sizes to which the schedule can be brought down, those with least work first."""
+    found = []
+    for chosen in descended(kernel, lambda sizes: tries.made(sizes) is not None):
+        made = tries.made(chosen)
+        if made is not None and made.work <= LARGEST:
+            found.append((chosen, made))
+    if not found:
+        raise _none(kernel, wanted, tries)
+    return tuple(sorted(found, key=lambda r: r[1].work))
 
 
 @dataclass(slots=True)
