@@ -72,9 +72,9 @@ def test_large_kernels_are_validated_at_smaller_sizes_and_with_odd_remainders(
 
 
 def test_sizes_are_found_at_which_large_blocks_fit(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    _write("tile_scope i 96\ntile_scope j 64\n")
+    _write("tile_scope i 40\ntile_scope j 16\n")
     found = _validated(capsys, "mm.ir", "--schedule", "a.sched", "-D", "M=960", "-D", "K=960")["validate"]
-    assert found["sizes"][0]["M"] % 96 == 0
+    assert found["sizes"][0]["M"] % 40 == 0
     assert found["sizes"][0]["M"] < 960
 
 
