@@ -139,7 +139,9 @@ def measured(b: Benchmark, target: str, host: Host, rounds: int, slot_s: float, 
     if isinstance(made, Failure):
         raise SystemExit(f"{b.name}: {made.text}, see {made.folder}")
     timer = ctypes.CDLL(str(built_library("timer", (("timer.c", TIMER),), ("-O2",), host).path))
-    naive = [built_library(f"{b.kernel}-plain", (("naive.c", s),), FLAGS, host) for s in naive_sources(program)]
+    naive = [
+        built_library(f"{b.kernel}-plain", (("naive.c", s),), FLAGS, host) for s in naive_sources(program)
+    ]
     spellings = [kernel_call(timer, p.path, buffers) for p in naive]
     errors = []
     calls = (
@@ -209,7 +211,9 @@ def kernel_call(timer: ctypes.CDLL, library: Path, buffers: Sequence[Array]) -> 
     return lambda calls: float(timer.seconds(kernel, pointers, ctypes.c_long(calls)))
 
 
-def built_library(name: str, files: tuple[tuple[str, str], ...], flags: tuple[str, ...], host: Host) -> Artifact:
+def built_library(
+    name: str, files: tuple[tuple[str, str], ...], flags: tuple[str, ...], host: Host
+) -> Artifact:
     """Return a shared library of these files, built or out of the cache."""
     made = build_files(
         BuildRequest(name, "shared", files, flags, ("-lm",)), host.compiler, host.cpu, host.places

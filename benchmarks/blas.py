@@ -1,4 +1,4 @@
-"""NumPy's matrix product as a call that is timed: one thread, and OpenBLAS as it chooses its kernels itself."""
+"""NumPy's matrix product as a call that is timed: one thread, kernels as OpenBLAS chooses them itself."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
@@ -38,11 +39,8 @@ def kernel_name() -> str:
     """Return which kernels OpenBLAS has chosen, as threadpoolctl says it; "" without threadpoolctl."""
     if find_spec("threadpoolctl") is None:
         return ""
-    from threadpoolctl import threadpool_info
-
-    np.ones((2, 2)) @ np.ones((2, 2))
-    found = [f"{i['internal_api']} {i['version']}, {i.get('architecture', '')}" for i in threadpool_info()]
-    return "; ".join(found)
+    pools = import_module("threadpoolctl").threadpool_info()
+    return "; ".join(f"{p['internal_api']} {p['version']}, {p.get('architecture', '')}" for p in pools)
 
 
 def numpy_call(

@@ -124,7 +124,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print the tables, and return 1 when a bar is missed or a result is wrong."""
     o = _options(arguments)
     if not environment_is_clean():
-        return run_in_clean_environment("benchmarks.schedules", sys.argv[1:] if arguments is None else arguments)
+        return run_in_clean_environment(
+            "benchmarks.schedules", sys.argv[1:] if arguments is None else arguments
+        )
     host = find_host()
     target = o.target or best_target(host)
     chosen = [t for t in TASKS if not o.only or any(n in t.name for n in o.only)]
@@ -142,7 +144,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         rows.append(measured(task, target, host, limits, o))
         print(table_row(rows[-1]), flush=True)
     os.sched_setaffinity(0, processors)
-    slow = [] if o.one_thread else [t.name for t in chosen if t.bound == "compute" and _slow(t, target, host, o)]
+    slow = (
+        [] if o.one_thread else [t.name for t in chosen if t.bound == "compute" and _slow(t, target, host, o)]
+    )
     return _summary(rows, slow)
 
 
@@ -233,7 +237,8 @@ def measured(task: Task, target: str, host: Host, limits: Limits, o: argparse.Na
         samples = interleaved([*calls, *(call for call, _ in best)], o.rounds, o.slot, o.budget)
     planner, ours = samples[:2]
     limit = min(
-        ([t * times for t in s] for s, (_, times) in zip(samples[len(calls) :], best, strict=True)), key=median
+        ([t * times for t in s] for s, (_, times) in zip(samples[len(calls) :], best, strict=True)),
+        key=median,
     )
     return Row(
         task,
