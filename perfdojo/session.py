@@ -10,6 +10,7 @@ from perfdojo.compiler.bind import bind
 from perfdojo.compiler.diagnostics import PerfDojoError
 from perfdojo.compiler.ir import Program
 from perfdojo.compiler.lowering.target import FP_LEVELS, FpLevel, Target
+from perfdojo.compiler.recipes import Recipe, run_recipe
 from perfdojo.compiler.schedule import History, Schedule, parse_schedule
 from perfdojo.compiler.schedule.validation import Validation, by_schedule, validate_made, with_sizes
 from perfdojo.compiler.text.parse import parse
@@ -83,6 +84,16 @@ class Session(History):
     tile_scope i 4
     vectorize i_i
     end
+
+    A recipe makes many moves, as one change; it is named, or a function of one's own (docs/recipes.md):
+
+    >>> s = perfdojo.Session("matmul", target="avx2", sizes={"M": 60, "N": 64, "K": 64})
+    >>> _ = s.run("tile_and_vectorize", mr=6, nr=16)
+    >>> len(s.states) > 10
+    True
+    >>> _ = s.undo()
+    >>> len(s.states)
+    0
     """
 
     __slots__ = ("kernel",)
@@ -108,6 +119,14 @@ class Session(History):
         if schedule is not None:
             self.replay(_schedule(schedule))
             self._done.clear()
+
+    def run(self, recipe: Recipe | str, **parameters: object) -> Program:
+        """Make the moves of a recipe, by name or a function, as one change and return the new program.
+
+        Raises:
+            PerfDojoError: there is no such recipe or parameter, or a move is not legal; nothing has changed.
+        """
+        return run_recipe(self, recipe, **parameters)
 
     @property
     def body(self) -> str:

@@ -14,6 +14,7 @@ from perfdojo.cli.play.show import changed, grouped, matching, program
 from perfdojo.cli.play.trial import Trial
 from perfdojo.compiler.diagnostics import PerfDojoError
 from perfdojo.compiler.ir import Program
+from perfdojo.compiler.recipes import get_recipe, parameters, recipe_names
 from perfdojo.compiler.schedule.difference import effect
 from perfdojo.compiler.transforms import get_transform, transform_names
 from perfdojo.compiler.transforms.base import Transform
@@ -53,6 +54,7 @@ class Game:
             "moves": self.moves,
             "why": self.why,
             "show": self.show,
+            "recipe": self.recipe,
             "undo": self.undo,
             "redo": self.redo,
             "steps": self.steps,
@@ -123,6 +125,18 @@ class Game:
             return
         before = self.session.program
         self._changed(before, self.session.apply(move), str(self.session.states[-1].step))
+
+    def recipe(self, words: list[str]) -> None:
+        """Make the moves of a recipe: recipe NAME [PARAMETER=VALUE ...]; alone, list them."""
+        if not words:
+            for name in recipe_names():
+                shown = " ".join(f"{p}=.." for p in parameters(get_recipe(name)))
+                self.say(f"{name} {shown}".rstrip())
+            return
+        name, *given = words
+        before, count = self.session.program, len(self.session.states)
+        after = self.session.run(name, **dict(map(_parameter, given)))
+        self._changed(before, after, f"{name}, {len(self.session.states) - count} moves")
 
     def why(self, words: list[str]) -> None:
         """MOVE: Tell why a move is not legal."""
@@ -254,3 +268,12 @@ def _numbered(words: list[str], example: str) -> tuple[int, str]:
     if len(words) < 2 or not words[0].isdecimal():
         raise PerfDojoError("a number of a step and a move belong here", hint=example)
     return int(words[0]), " ".join(words[1:])
+
+
+def _parameter(text: str) -> tuple[str, object]:
+    """Return what `mc=96`, `at=i`, `sizes=8,16` say of a parameter of a recipe."""
+    name, sign, value = text.partition("=")
+    if not (name and sign and value):
+        raise PerfDojoError(f"'{text}' is no parameter", hint="write recipe matmul mr=6 nr=16")
+    items = [int(v) if v.isdecimal() else v for v in value.split(",") if v]
+    return name, tuple(items) if "," in value else items[0]

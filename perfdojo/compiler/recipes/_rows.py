@@ -9,7 +9,7 @@ from perfdojo.compiler.schedule import History
 
 
 def rows_in_cache(h: History, accumulators: int) -> None:
-    """Join passes over rows, keep of temporaries what a row needs, split reductions, use lanes and threads."""
+    """Join passes over rows, keep of temporaries what a row needs, split reductions; lanes and threads."""
     drop_single(h)
     join(h)
     shrink(h)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from perfdojo.compiler.analysis.touches import statements_in
+from perfdojo.compiler.analysis.touches import statements_in, touches
 from perfdojo.compiler.ir import Scope
 from perfdojo.compiler.plan.contraction import widest_lanes
 from perfdojo.compiler.schedule import History
@@ -157,7 +157,11 @@ def join(h: History, body: Iterable[str] | None = None) -> None:
 
 
 def _join(h: History, first: str, second: str) -> bool:
-    return extent(h, first) == extent(h, second) and h.attempt(f"join_scopes {first} {second}")
+    """Join two scopes that touch a buffer in common; others gain nothing by it."""
+    one, two = ({load.buffer for load, _ in touches((h.program.scopes[s].node,))} for s in (first, second))
+    if one.isdisjoint(two) or extent(h, first) != extent(h, second):
+        return False
+    return h.attempt(f"join_scopes {first} {second}")
 
 
 def even(whole: int, most: int) -> int:
