@@ -32,8 +32,13 @@ def gather(forms: Forms, root: int, group: str) -> int:
     """Return the normal form of the sum, product, ... that ends with the step `root`."""
     found: Counter[int] = Counter()
     todo = [(root, 1)]
+    seen = set[int]()
+    is_set = not group.startswith(("sum.", "prod."))
     while todo:
         term, sign = todo.pop()
+        if is_set and term in seen:  # m = max(m, m), again and again, has paths without number
+            continue
+        seen.add(term)
         normal = None if term == root else forms.known(term)
         if normal is None:
             todo += [(o, s * sign) for o, s in operands(forms, term, found, sign)]
