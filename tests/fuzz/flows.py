@@ -85,9 +85,11 @@ class _Writer:
             return f"({inside} ? {b.name}[{first}{moved}] : {border})"
         return f"{b.name}[{first}{at}]"
 
-    def value(self, row: str, k: str, steps: int, dtype: str) -> str:
-        rng = self.rng
+    def value(self, row: str, k: str, steps: int, target: _Buffer, sign: str) -> str:
+        rng, dtype = self.rng, target.dtype
         of = [b for b in self.known if b.dtype == dtype]
+        if sign != "=":  # s += s doubles with each iteration, and the terms of the validator do
+            of = [b for b in of if b is not target]
         parts = [self.load(b, row, k, steps) for b in rng.choices(of[-3:], k=rng.choice((1, 1, 2, 2, 3)))]
         if dtype == "f32":
             parts = [rng.choice(FUNCTIONS).format(p) if rng.random() < 0.3 else p for p in parts]
@@ -113,7 +115,7 @@ class _Writer:
             guard = f" if {{{k}}} {rng.choice(('>=', '<', '!='))} {rng.randint(0, steps)}"
         elif row.startswith("{") and rng.random() < 0.15:
             guard = f" if {row} {rng.choice(('<', '>='))} 1"
-        value = self.value(row, k, steps, target.dtype)
+        value = self.value(row, k, steps, target, sign)
         scope = f"{k}:{steps} " if k else ""
         self.lines.append(f"{bars}{scope}{target.name}[{at}] {sign} {value}{guard}")
 
