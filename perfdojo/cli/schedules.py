@@ -72,6 +72,9 @@ def _made(schedule: Schedule, o: Options, bound: Program, setting: Setting, opti
         else:
             steps.append(str(state.step.move))
         now = state.program
+    if notes and not option:
+        # a schedule for all sizes has many steps for other ones
+        notes = [f"{len(notes)} of {len(steps) + len(notes)} moves are for other sizes"]
     source = schedule.source
     assert source is not None, "it was read from a file"
     return Choice(Scheduled(now, source.text, option), tuple(steps), source.name, tuple(notes), schedule)
