@@ -141,6 +141,8 @@ class Forms:
     def __init__(self, extents: Mapping[str, int], buffers: Mapping[str, Buffer]) -> None:
         self.extents, self.buffers = extents, buffers
         self._opaque: dict[Atom, Range] = {}
+        # by identity; the expression is kept beside, so that its number is not used again
+        self._values: dict[int, tuple[Op, Value]] = {}
 
     def form(self, expr: Expr) -> Affine | None:
         """Return the linear form of an integer expression; None for floats and bools."""
@@ -160,7 +162,10 @@ class Forms:
         if isinstance(expr, Cast):
             return self._cast(expr)
         assert isinstance(expr, Op), f"{type(expr).__name__} in a bound program"
-        return self._operation(expr)
+        known = self._values.get(id(expr))
+        if known is None:
+            known = self._values[id(expr)] = expr, self._operation(expr)
+        return known[1]
 
     def _load(self, expr: Load) -> Value:
         buffer = self.buffers.get(expr.buffer)
