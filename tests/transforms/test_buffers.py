@@ -9,7 +9,7 @@ from tests.transforms.states import applied, body, reason, state
 
 HEAD = (
     "kernel k\nin x: f32[4, 4]\nout y: f32[4, 4]\n"
-    "tmp a: f32[4, 4]\ntmp b: f32[4, 4]\ntmp t: f32[4]\ntmp s: f32[]\n\n"
+    "tmp a: f32[4, 4]\ntmp b: f32[4, 4]\ntmp t: f32[4]\ntmp s: f32[]\ntmp q: f32[]\n\n"
 )
 
 
@@ -53,6 +53,24 @@ HEAD = (
             "z:4 i:4 s[] = {0} + {1} == 0 ? 1.0 : s[] + 1.0\n| | y[{0},{1}] = s[]\n",
             "expand_buffer s by z",
             "2: an iteration of z can read what an earlier one wrote to s",
+        ),
+        # what an iteration of an outer scope left is read in the next one
+        (
+            "z:2 i:4 t[{1}] = {0} > 0 ? t[{1}] + 1.0 : x[0,{1}]\n| | y[{1},{0}] = t[{1}]\n"
+            "j:4 k:2 y_2: y[{0},{1}+2] = x[{0},0]\n",
+            "reuse_dims t [0]",
+            "3: without dimension 0 of t, t at z = 1, i = 0 would see what t wrote at z = 0, i = 1",
+        ),
+        (
+            "z:4 s[] = x[{0},0]\n| j:4 y[{0},{1}] = s[] + ({0} > 0 ? q[] : 0.0)\n| q[] = x[{0},1]\n",
+            "reuse_buffers s q",
+            "3: with one storage for s and q, y at z = 1, j = 0 would see what s wrote at z = 1",
+        ),
+        (
+            "z:4 i:4 s[] = x[{0},{1}]\n| | y[{0},{1}] = s[]\n| q[] = x[{0},0]\n"
+            "| j:4 t[{1}] = q[]\n| | s_2: s[] = t[{1}]\n| | y_2: y[{0},{1}] = s[]\n",
+            "reuse_buffers s q",
+            "3: with one storage for s and q, t at z = 0, j = 1 would see what s_2 wrote at z = 0, j = 0",
         ),
     ],
 )

@@ -112,6 +112,13 @@ def test_an_index_that_data_decide_is_inlined() -> None:
     assert "v[g[{0}]] * 2.0" in body(applied(program, "inline t"))
 
 
+def test_constants_in_indices_are_folded() -> None:
+    text = "i:4 j:2 t2[{0},{1}] = x[{0},{1} * 2]\nk:4 l:4 y[{0},{1}] = t2[{0} * 3 % 4,1]\n"
+    program = state(HEAD.replace("tmp s", "tmp t2: f32[4, 2]\ntmp s") + text)
+    assert "x[{0} * 3 % 4,2]" in body(applied(program, "recompute t2 at k"))
+    assert "x[{0} * 3 % 4,2]" in body(applied(program, "inline t2"))
+
+
 def test_chains_do_not_explode() -> None:
     names = [f"t{n}" for n in range(9)]
     text = "kernel k\nin x: f32[4]\nout y: f32[4]\n" + "".join(f"tmp {n}: f32[4]\n" for n in names)

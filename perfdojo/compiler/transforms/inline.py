@@ -255,8 +255,8 @@ class ValueAt:
                 given[scope] = self._minus(index, form.const)
         forms = {scope: linear(e) for scope, e in given.items()}
         if all(f is not None for f in forms.values()):
-            return shifted(value, {s: f for s, f in forms.items() if f is not None})
-        return substitute(value, given)
+            return folded(shifted(value, {s: f for s, f in forms.items() if f is not None}))
+        return folded(substitute(value, given))
 
     def _minus(self, index: Expr, offset: int) -> Expr:
         if dtype_of(index, self.known.explicit) != I64:
