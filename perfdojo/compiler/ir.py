@@ -185,7 +185,7 @@ N = TypeVar("N", bound="Scope | Statement")
 
 @dataclass(frozen=True, slots=True)
 class Place(Generic[N]):
-    """Where a scope or a statement stands: the scopes around it, outermost first, and its number in the body."""
+    """Where a scope or a statement stands: the scopes around it, outermost first, its number in the body."""
 
     node: N
     around: tuple[Scope, ...]
@@ -222,6 +222,11 @@ class Program:
         """Every statement by name, in the order of the text."""
         found = _places(self.body, ())
         return {n.name: Place(n, around, at) for n, around, at in found if isinstance(n, Statement)}
+
+    @cached_property
+    def depth(self) -> int:
+        """Number of scopes that lie in one another, at the most."""
+        return max((len(p.around) + 1 for p in self.scopes.values()), default=0)
 
     @property
     def arguments(self) -> tuple[Buffer, ...]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from perfdojo.finding import formula, library
 from perfdojo.compiler.ir import Program
 from perfdojo.compiler.text.parse import parse
+from perfdojo.finding import formula, library
 
 _SIZE = re.compile(r"^size (\w+) = (.*?)\s*(?:#.*)?$", re.MULTILINE)
 

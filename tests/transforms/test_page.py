@@ -19,8 +19,8 @@ written, replayed and made; `perfdojoc --list-transforms` prints how each move i
 {groups}
 ## How to read it
 
-- `i:N {{ B }}` is a scope i of N iterations with the body B; `{{i}}` is its iteration number, `B({{i}})` a body
-  that uses it. A scope behind another one runs behind it. `s: y[{{0}}] = e` is a statement s.
+- `i:N {{ B }}` is a scope i of N iterations with the body B; `{{i}}` is its iteration number, `B({{i}})` a
+  body that uses it. A scope behind another one runs behind it. `s: y[{{0}}] = e` is a statement s.
 - In the first line of a move capitals stand for names and numbers: NODE is a scope or a statement. Brackets
   stand around what may be left out; those with dots are a list and are written: `[1 0]`. `->` names what is
   made.
