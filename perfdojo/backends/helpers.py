@@ -167,6 +167,10 @@ def _cast(name: str, source: DType, target: DType) -> str:
             f"  if (a >= {float(high + 1)!r}{suffix}) {{",
             f"    return {_limit(target, True)};",
             "  }",
+            # gcc 12 makes trunc(a) of (double)(int64_t)a under -fno-trapping-math, which may be -0
+            f"  if (a > -1.0{suffix} && a < 1.0{suffix}) {{",
+            "    return 0;",
+            "  }",
             # rounded to float, low - 1 may become low; both are right then
             f"  return a > {float(low - 1)!r}{suffix} ? ({type})a : a != a ? 0 : {_limit(target, False)};",
             "}",
