@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import zip_longest
 from typing import NamedTuple
 
 from perfdojo.compiler.diagnostics import PerfDojoError
@@ -14,6 +15,7 @@ from perfdojo.compiler.recipes._steps import (
     Blocks,
     blocks,
     chain,
+    cut,
     drop_single,
     extent,
     inside,
@@ -74,7 +76,7 @@ def isolate(h: History, name: str, start: bool) -> Contraction:
         start: statements right before the reductions, which start it, may stay.
     """
     c = contraction(h, name)
-    drop_single(h, c.rows, c.columns, *c.inner)
+    drop_single(h, [s.name for s in c.around if s.name not in (c.rows, c.columns, *c.inner)])
     while True:
         c = contraction(h, name)
         children = (*c.own[1:], c.statement)
@@ -137,15 +139,17 @@ def cut_columns(h: History, columns: str, tiles: Sequence[Part], *below: str) ->
     """Cut the columns, the outermost scope of the tile, into parts, and each part into blocks."""
     found: list[Columns] = []
     rest, names = columns, list(below)
-    for n, part in enumerate(tiles):
-        here, now = rest, names
-        if n + 1 < len(tiles):
-            old = inside(h, here)
-            rest, *new = peeled(h, here, part.count * part.size, tiles[n + 1].again)
-            copies = dict(zip(old, new, strict=True))
-            names = [copies[s] for s in now]
-        outer, inner, _ = blocks(h, here, part.size)
-        found.append(Columns(Blocks(outer, inner), part.rows, now))
+    for part, after in zip_longest(tiles, tiles[1:]):
+        if after is None or not after.again:
+            (whole, now), *left = cut(h, rest, part.size, *names)
+            if left:
+                rest, names = left[0][0].inner, left[0][1]
+        else:
+            here, now, old = rest, names, inside(h, rest)
+            rest, *new = peeled(h, here, part.count * part.size, after.again)
+            names = [dict(zip(old, new, strict=True))[s] for s in now]
+            whole = blocks(h, here, part.size)
+        found.append(Columns(whole, part.rows, now))
     return found
 
 

@@ -13,7 +13,8 @@ def rows_in_cache(h: History, accumulators: int) -> None:
     drop_single(h)
     join(h)
     shrink(h)
-    for name in reductions(h) if h.setting.allows("reassoc") else ():
-        split(h, name, accumulators)
+    for name in reductions(h):
+        if h.why_not(f"split_reduction {name} by {h.program.statements[name].around[-1].name}") is None:
+            split(h, name, accumulators)
     vectorize_rest(h)
     threads(h)

@@ -37,10 +37,11 @@ def blocks(h: History, scope: str, size: int) -> Blocks:
     whole = extent(h, scope)
     if whole <= size:
         return Blocks(scope, scope)
-    if whole // size == 1:
-        return Blocks(scope, scope, peeled(h, scope, size)[0])
     rest = " remainder peel" if whole % size else ""
     outer, inner, *tail = made(h, f"tile_scope {scope} {size}{rest}")
+    if whole // size == 1:
+        h.apply(f"drop_scope {outer}")
+        outer = inner
     return Blocks(outer, inner, tail[0] if tail else "")
 
 
@@ -103,9 +104,9 @@ def sink(h: History, scope: str) -> list[str]:
     return [p for part in parts for p in sink(h, part)]
 
 
-def drop_single(h: History, *but: str) -> None:
-    """Drop all scopes of one iteration but some."""
-    for name in [s for s in h.program.scopes if extent(h, s) == 1 and s not in but]:
+def drop_single(h: History, scopes: Iterable[str] | None = None) -> None:
+    """Drop the scopes of one iteration among some, or all."""
+    for name in [s for s in (h.program.scopes if scopes is None else scopes) if extent(h, s) == 1]:
         h.apply(f"drop_scope {name}")
 
 

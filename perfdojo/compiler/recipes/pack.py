@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from perfdojo.compiler.diagnostics import PerfDojoError, nearest
+from perfdojo.compiler.ir import Load
 from perfdojo.compiler.plan.strides import stride
 from perfdojo.compiler.recipes._steps import extent, inside, made, order
 from perfdojo.compiler.schedule import History
@@ -24,7 +25,7 @@ def pack(h: History, *, buffer: str, at: str, fastest: str = "") -> tuple[str, .
         at: the scope.
         fastest: a scope in it; "": the innermost one that moves along the buffer.
     Returns:
-        The scopes of the copy, in order.
+        The scopes of the copy, in order; none where the buffer lies like that already.
     Raises:
         PerfDojoError: such a copy is not legal.
     """
@@ -33,6 +34,8 @@ def pack(h: History, *, buffer: str, at: str, fastest: str = "") -> tuple[str, .
     if fastest not in moving:
         raise PerfDojoError(f"scope {fastest} does not index {buffer} in {at}", hint=nearest(fastest, moving))
     layout = [*(s for s in moving if s != fastest), fastest]
+    if _lies_so(h, buffer, at, layout):
+        return ()
     scopes = made(h, f"create_temporary {buffer} at {at} layout [{' '.join(layout)}]")
     if extent(h, scopes[-1]) > 1:
         h.attempt(f"vectorize {scopes[-1]}")
@@ -51,19 +54,28 @@ def _as_it_lies(h: History, buffer: str, scopes: list[str]) -> tuple[str, ...]:
     return tuple(wanted)
 
 
+def _lies_so(h: History, buffer: str, at: str, layout: list[str]) -> bool:
+    """Tell whether elements along these scopes are neighbours in memory, without gaps, in this order."""
+    read = next(load for load in _reads(h, buffer, at))
+    expected = 1
+    for scope in reversed(layout):
+        if extent(h, scope) > 1 and stride(h.program, read, scope) != expected:
+            return False
+        expected *= extent(h, scope)
+    return True
+
+
+def _reads(h: History, buffer: str, at: str) -> list[Load]:
+    inner = (p.node for p in h.program.statements.values() if any(a.name == at for a in p.around))
+    return [load for s in inner for load in loads(s.value) if load.buffer == buffer]
+
+
 def _moving(h: History, buffer: str, at: str) -> list[str]:
     """Return the scopes from `at` on that index the buffer, in the order of the text."""
     if at not in h.program.scopes:
         raise PerfDojoError(f"there is no scope {at}", hint=nearest(at, h.program.scopes))
     within = [at, *inside(h, at)]
-    used = {
-        s
-        for place in h.program.statements.values()
-        if any(a.name == at for a in place.around)
-        for load in loads(place.node.value)
-        if load.buffer == buffer
-        for s in iterators(load)
-    }
+    used = {s for load in _reads(h, buffer, at) for s in iterators(load)}
     if not used.intersection(within):
         raise PerfDojoError(f"nothing in scope {at} reads {buffer} along a scope in it")
     return [s for s in within if s in used]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from perfdojo.compiler.diagnostics import PerfDojoError
 from perfdojo.compiler.plan.contraction import widest_lanes
-from perfdojo.compiler.recipes._steps import blocks, extent, inside, made, threads, vectorize_rest
+from perfdojo.compiler.recipes._steps import blocks, extent, inside, made, threads, unroll, vectorize_rest
 from perfdojo.compiler.schedule import History
 from perfdojo.compiler.walk import iterators
 
@@ -52,7 +52,11 @@ def reductions(h: History) -> list[str]:
 
 
 def split(h: History, name: str, accumulators: int) -> None:
-    """Tile the scope of a reduction and split it; nothing where it has too few iterations for that."""
+    """Tile the scope of a reduction and split it; nothing where it has too few iterations for that.
+
+    Raises:
+        PerfDojoError: it is no reduction in a scope, or may not be split; nothing has changed.
+    """
     place = h.program.statements.get(name)
     if place is None or not place.around:
         raise PerfDojoError(f"{name} is no reduction in a scope")
@@ -60,5 +64,10 @@ def split(h: History, name: str, accumulators: int) -> None:
     size = accumulators * widest_lanes(h.program, place.node, h.setting.target)
     if not size or extent(h, scope) < 2 * size:
         return
+    found = h.why_not(f"split_reduction {name} by {scope}")
+    if found is not None:
+        raise PerfDojoError(f"{name} cannot be split: {found.reason}", hint=found.hint)
     _, inner, _ = blocks(h, scope, size)
-    made(h, f"split_reduction {name} by {inner}")
+    scopes = made(h, f"split_reduction {name} by {inner}")
+    if not h.setting.target.vector_bits:
+        unroll(h, (inner, *scopes))

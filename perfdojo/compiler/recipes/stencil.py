@@ -34,7 +34,6 @@ def stencil(h: History, *, rows: int = ROWS, columns: int = 0) -> None:
     Raises:
         PerfDojoError: there is no such nest, or an exchange of scopes is illegal.
     """
-    drop_single(h)
     tops = [n.name for n in h.program.body if n.name in h.program.scopes]
     nests = [nest for nest in (chain(h, top) for top in tops) if len(nest) > 1]
     if not nests:
@@ -50,4 +49,5 @@ def stencil(h: History, *, rows: int = ROWS, columns: int = 0) -> None:
                 order(h, (*rest, *blocked, tile, lanes, one))
                 unroll(h, [one] if tile != one else [])
                 vectorize_rest(h, [lanes])
+    drop_single(h)
     threads(h)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from perfdojo.compiler.diagnostics import PerfDojoError, nearest
-from perfdojo.compiler.recipes._steps import cut, order
+from perfdojo.compiler.recipes._steps import chain, cut, order
 from perfdojo.compiler.schedule import History
 
 
@@ -30,12 +32,21 @@ def tile(h: History, *, scopes: tuple[str, ...], sizes: tuple[int, ...]) -> list
     for name in scopes:
         if name not in h.program.scopes:
             raise PerfDojoError(f"there is no scope {name}", hint=nearest(name, h.program.scopes))
+    for one, two in pairwise(scopes):
+        if not {one, two} <= set(chain(h, _outermost(h, scopes))):
+            raise PerfDojoError(
+                f"scopes {one} and {two} are not perfectly nested", hint="fission_scope parts them"
+            )
     nests: list[tuple[list[str], list[str]]] = [([], list(scopes))]
     for n, size in enumerate(sizes):
         nests = [found for nest in nests for found in _cut(h, *nest, n, size)]
     for outer, inner in nests:
         order(h, (*outer, *inner))
     return [(*outer, *inner) for outer, inner in nests]
+
+
+def _outermost(h: History, scopes: tuple[str, ...]) -> str:
+    return min(scopes, key=lambda s: len(h.program.scopes[s].around))
 
 
 def _cut(
