@@ -99,9 +99,9 @@ def run_seeds(seeds: Sequence[int], stop_at: int = 20) -> Tally:
 
 
 def _no_state(made: fuzz.Sequence, who: str, reason: str) -> Wrong:
-    """Other values, if the interpreter finds some in what is no state, else what it lacks."""
+    """Other values, if an execution finds some in what is no state, else what it lacks."""
     try:
-        found = checks.by_interpreter(made)
+        found = checks.by_validator(made) if who == "validator" else checks.by_interpreter(made)
     except Exception:
         found = []
     if not any(found):

@@ -13,6 +13,7 @@ from perfdojo.compiler.transforms import transforms
 from perfdojo.compiler.transforms.add_scope import AddScope
 from perfdojo.compiler.transforms.base import Setting, Transform
 from perfdojo.compiler.transforms.spelling import spelled
+from tests.fuzz.instances import instance
 from tests.fuzz.programs import executions, program
 
 MOST_MOVES = 12
@@ -25,6 +26,8 @@ WEIGHTS = {
     **dict.fromkeys(("fission_scope", "join_scopes", "split_reduction", "swap_siblings"), 2.0),
 }
 """How often a transformation is drawn, else 1: seldom where nothing moves, often where much may go wrong."""
+TRIALS = 5
+"""Instances of no menu that are tried for one move."""
 GROWTH = 4
 """Times the executions of the original above which a sequence ends."""
 
@@ -73,11 +76,17 @@ def random_move(now: Program, at: Setting, rng: random.Random) -> Transform | No
     """Return a legal move, one of a transformation drawn by weight; None when there is none."""
     names = list(transforms())
     for name in sorted(names, key=lambda n: rng.random() ** (1 / WEIGHTS.get(n, 1.0)), reverse=True):
+        wild = rng.random()
+        if wild < 0.4:
+            for _ in range(TRIALS):
+                drawn = instance(transforms()[name], now, rng)
+                if drawn is not None and drawn.why_not(now, at) is None:
+                    return drawn
         found = _offered(name, now, at)
         if not found:
             continue
         move = rng.choice(found)
-        if rng.random() < 0.3:
+        if wild < 0.6:
             for other in changed(move, now, rng):
                 if other.why_not(now, at) is None:
                     return other
