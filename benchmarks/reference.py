@@ -76,4 +76,4 @@ def _part(values: Array, whole: Program, small: Program, name: str) -> Array:
     """The first elements along each dimension whose size was cut."""
     cut = tuple(slice(const_int(e)) for e in small.buffer(name).shape)
     shape = tuple(const_int(e) for e in whole.buffer(name).shape)
-    return np.ascontiguousarray(values.reshape(shape)[cut])
+    return np.array(values.reshape(shape)[cut], order="C")
