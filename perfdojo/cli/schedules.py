@@ -25,8 +25,7 @@ class Choice:
         scheduled: what the schedule made; None when the planner is to do it.
         steps: text of each step that was made.
         name: where the schedule is from, "" without one.
-        notes: what the user should know: steps left out of a schedule that was asked for, or why one was
-            not taken.
+        notes: what the user should know: steps left out, or why a schedule was not taken.
         schedule: the schedule itself.
     """
 
@@ -65,13 +64,13 @@ def _made(schedule: Schedule, o: Options, bound: Program, setting: Setting, opti
     now = prepare(bound)
     steps: list[str] = []
     notes: list[str] = []
-    for number, state in enumerate(states(now, schedule, setting), 1):
+    for state in states(now, schedule, setting):
         if o.print_between:
-            print(_shown(number, state, now), file=sys.stderr)
-        if not state.skipped:
-            steps.append(str(state.step.move))
-        elif option:  # a schedule of ours serves all sizes: it tries what only some of them need
+            print(_shown(len(steps) + len(notes) + 1, state, now), file=sys.stderr)
+        if state.skipped:
             notes.append(f"left out {state.step.move}: {state.skipped}")
+        else:
+            steps.append(str(state.step.move))
         now = state.program
     if notes and not option:
         # a schedule for all sizes has many steps for other ones
