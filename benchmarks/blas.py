@@ -20,19 +20,21 @@ from perfdojo.compiler.walk import const_int
 MISLEADING = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
 """They make OpenBLAS take kernels or block sizes of another processor."""
 
-THREADS = "OPENBLAS_NUM_THREADS"
+WANTED = {"OPENBLAS_NUM_THREADS": "1", "OMP_WAIT_POLICY": "passive"}
+"""One thread for NumPy; threads of ours that wait take no processor time, so that it tells what each did."""
 
 
 def environment_is_clean() -> bool:
-    """Tell whether OpenBLAS, which reads its environment when it is loaded, was set up correctly."""
-    return os.environ.get(THREADS) == "1" and not any(name in os.environ for name in MISLEADING)
+    """Tell whether OpenBLAS and OpenMP, which read it when they are loaded, are set up correctly."""
+    wanted = all(os.environ.get(name) == value for name, value in WANTED.items())
+    return wanted and not any(name in os.environ for name in MISLEADING)
 
 
 def run_in_clean_environment(module: str, arguments: Sequence[str]) -> int:
-    """Run a module in a process of its own whose OpenBLAS is set up correctly; return its status."""
+    """Run a module in a process of its own whose libraries are set up correctly; return its status."""
     environment = {k: v for k, v in os.environ.items() if k not in MISLEADING}
     command = [sys.executable, "-m", module, *arguments]
-    return subprocess.run(command, env={**environment, THREADS: "1"}, check=False).returncode
+    return subprocess.run(command, env=environment | WANTED, check=False).returncode
 
 
 def kernel_name() -> str:
