@@ -42,9 +42,17 @@ class Sets:
         try:
             yield
         except isl.Error as error:
-            if "operations exceeded" not in str(error):
+            if "operations exceeded" not in str(error) and not self._is_spent():
                 raise
             raise Undecided from error
+
+    def _is_spent(self) -> bool:
+        """True when nothing more can be asked; a text that is read then is told to be wrong."""
+        try:
+            self.set("{ [0] }")
+        except isl.Error:
+            return True
+        return False
 
     def set(self, text: str) -> isl.Set:
         """Read a set."""
