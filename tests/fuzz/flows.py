@@ -113,7 +113,7 @@ class _Writer:
         guard = ""
         if k and rng.random() < 0.15:
             guard = f" if {{{k}}} {rng.choice(('>=', '<', '!='))} {rng.randint(0, steps)}"
-        elif row.startswith("{") and rng.random() < 0.15:
+        elif rng.random() < 0.25:
             guard = f" if {row} {rng.choice(('<', '>='))} 1"
         value = self.value(row, k, steps, target, sign)
         scope = f"{k}:{steps} " if k else ""
@@ -123,13 +123,13 @@ class _Writer:
         rng = self.rng
         dtypes = ("f32", "f32", "i32") if rng.random() < 0.3 else ("f32",)
         self.known = [self.declare("in", r, d) for d in sorted(set(dtypes)) for r in (1, 2)]
-        together = rng.random() < 0.6
+        together = rng.random() < 0.7
         temporaries: list[_Buffer] = []
         for _ in range(rng.randint(1, 3)):
             rank = rng.choice((0, 1, 1, 2))
             note = rng.choice(("", "", " reuse(0)")) if rank else ""
             temporaries.append(self.declare("tmp", rank, rng.choice(dtypes), note))
-        stages = [*temporaries, *(rng.choice(temporaries) for _ in range(rng.randint(0, 2)))]
+        stages = [*temporaries, *(rng.choice(temporaries) for _ in range(rng.randint(0, 3)))]
         if rng.random() < 0.4:
             rng.shuffle(stages)
         if rng.random() < 0.4:  # values that the first row finds
@@ -148,14 +148,15 @@ class _Writer:
             row = "i" if together else self.fresh("i")
             bars = "| "
             if not opened or not together:
-                self.lines.append(f"{row}:{self.rows} @")
+                mark = rng.choice(("", "", "", "@parallel"))
+                self.lines.append(f"{row}:{self.rows}{mark} >")
                 opened = True
             self.stage(bars, f"{{{row}}}", target)
             if target not in self.known:
                 self.known.append(target)
         joined: list[str] = []
         for line in self.lines:  # a scope stands before its first node
-            if joined and joined[-1].endswith("@"):
+            if joined and joined[-1].endswith(">"):
                 line = joined.pop()[:-1] + line.removeprefix("| ")
             joined.append(line)
         return "\n".join(["kernel flows", *self.header, *joined]) + "\n"

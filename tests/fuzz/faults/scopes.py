@@ -92,9 +92,9 @@ FAULTS: tuple[Fault, ...] = (
     ),
     fault(
         "transforms.collapse_scopes",
-        "any multiple of the inner extent counts as flat",
+        "coefficients that divide count as flat",
         "if i == j * self.m:",
-        "if j and i and i % (j * self.m) == 0:",
+        "if i and j and i % j == 0:",
     ),
     fault(
         "transforms.collapse_scopes",
