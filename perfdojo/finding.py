@@ -58,6 +58,8 @@ def read_kernel(name: str) -> Program:
             raise PerfDojoError(f"no file {name}", hint=_near(path.stem)) from None
         except OSError as error:
             raise PerfDojoError(f"cannot read {name}: {error.strerror}") from None
+        except ValueError:
+            raise PerfDojoError(f"no file is called {name!r}", hint=_near(path.stem)) from None
     known = dict(library())
     if name not in known:
         raise PerfDojoError(f"no file and no library kernel called '{name}'", hint=_near(name))
@@ -91,28 +93,23 @@ def read_schedule(path: str) -> Schedule:
     Raises:
         PerfDojoError: no such file, unreadable, or not a schedule.
     """
-    from perfdojo.compiler.schedule import parse_schedule
-    from perfdojo.compiler.schedule.text import MAX_BYTES
+    from perfdojo.compiler.schedule.text import MAX_BYTES, read_text
 
     if os.path.isdir(path):
-        raise PerfDojoError(f"{path} is a folder, not a schedule")
+        raise PerfDojoError(f"{path} is a folder, not a schedule", hint="give a file, or --no-schedule")
     try:
         with Path(path).open("rb") as file:
             data = file.read(MAX_BYTES + 1)
     except FileNotFoundError:
         beside = Path(path).parent
-        near = [f.name for f in beside.glob("*.sched")] if beside.is_dir() else []
-        raise PerfDojoError(f"no file {path}", hint=nearest(Path(path).name, near)) from None
+        near = [f.name for f in beside.glob("*.sched") if f.exists()] if beside.is_dir() else []
+        hint = nearest(Path(path).name, near) or "perfdojoc play makes a schedule and saves it"
+        raise PerfDojoError(f"no file {path}", hint=hint) from None
     except OSError as error:
         raise PerfDojoError(f"cannot read {path}: {error.strerror}") from None
-    return parse_schedule(_decoded(data, path), path)
-
-
-def _decoded(data: bytes, name: str) -> str:
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise PerfDojoError(f"{name} is not UTF-8 text, byte {error.start} is no part of it") from None
+    except ValueError:
+        raise PerfDojoError(f"no file is called {path!r}") from None
+    return read_text(data, path)
 
 
 def default_schedule(kernel: str, target: str) -> Schedule | None:
@@ -131,6 +128,10 @@ def default_schedule(kernel: str, target: str) -> Schedule | None:
     path = Path(kernel)
     if os.path.exists(kernel) or path.suffix or os.sep in kernel:
         beside = path.with_suffix(f".{target}.sched")
-        return read_schedule(str(beside)) if beside.is_file() else None
+        if not os.path.lexists(beside):
+            return None
+        if beside.exists() and not beside.is_file():
+            raise PerfDojoError(f"{beside} is no file", hint="--no-schedule plans without it")
+        return read_schedule(str(beside))
     file = resources.files("perfdojo").joinpath("kernels", f"{kernel}.{target}.sched")
     return parse_schedule(file.read_text("utf-8"), file.name) if file.is_file() else None

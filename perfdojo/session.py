@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from operator import index
 from pathlib import Path
+from typing import SupportsIndex
 
 from perfdojo.backends import get_target
 from perfdojo.compiler.bind import bind
@@ -71,6 +73,7 @@ class Session(History):
     <session>:2:11: error: step 1, vectorize i_i: there is no scope i_i
     vectorize i_i
               ^^^
+    hint: 'help vectorize' in perfdojoc play tells when it is legal
 
     That the moves kept the meaning is decided once more, without the rules that allowed them:
 
@@ -105,16 +108,17 @@ class Session(History):
         kernel: str | Path | Program,
         target: str | Target = "host",
         fp: FpLevel = "reassoc",
-        sizes: Mapping[str, int] | None = None,
+        sizes: Mapping[str, SupportsIndex] | None = None,
         schedule: Schedule | str | Path | None = None,
     ) -> None:
-        if fp not in FP_LEVELS:
+        if not isinstance(fp, str) or fp not in FP_LEVELS:
             raise PerfDojoError(f"no floating-point level '{fp}'", hint=f"levels are {' '.join(FP_LEVELS)}")
-        described = target if isinstance(target, Target) else get_target(choose_target(target))
+        described = target if isinstance(target, Target) else get_target(choose_target(str(target)))
         read = _kernel(kernel)
-        original = bind(read, sizes)
+        given = _integers(sizes)
+        original = bind(read, given)
         verify(original)
-        self.kernel = with_sizes(read, sizes or {})
+        self.kernel = with_sizes(read, given)
         History.__init__(self, original, Setting(described, fp))
         if schedule is not None:
             self.replay(_schedule(schedule))
@@ -143,8 +147,18 @@ class Session(History):
         return validate_made(self.kernel, make, self.setting.fp, len(self.states))
 
     def save(self, path: str | Path) -> None:
-        """Write the schedule to a file; `perfdojoc KERNEL --schedule FILE` takes it."""
-        Path(path).write_text(self.text(), encoding="utf-8")
+        """Write the schedule to a file; `perfdojoc KERNEL --schedule FILE` takes it.
+
+        Raises:
+            PerfDojoError: it cannot be written.
+        """
+        text = self.text()
+        try:
+            Path(path).write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise PerfDojoError(f"cannot write {path}: {error.strerror}") from None
+        except ValueError:
+            raise PerfDojoError(f"no file can be called {str(path)!r}") from None
 
     def __repr__(self) -> str:
         return (
@@ -159,6 +173,20 @@ def _kernel(kernel: str | Path | Program) -> Program:
     if isinstance(kernel, str) and "\n" in kernel:
         return parse(kernel, "<kernel>")
     return read_kernel(str(kernel))
+
+
+def _integers(sizes: Mapping[str, SupportsIndex] | None) -> dict[str, int]:
+    """Return the sizes as Python's integers; NumPy's are taken too."""
+    if not isinstance(sizes or {}, Mapping):
+        raise PerfDojoError(f"sizes are given by name, not as {sizes!r}", hint='write sizes={"N": 1000}')
+    found = {}
+    for name, value in (sizes or {}).items():
+        try:
+            found[str(name)] = index(value)
+        except TypeError:
+            hint = 'write sizes={"N": 1000}'
+            raise PerfDojoError(f"size {name} is {value!r}, not an integer", hint=hint) from None
+    return found
 
 
 def _schedule(schedule: Schedule | str | Path) -> Schedule:

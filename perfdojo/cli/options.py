@@ -194,6 +194,8 @@ def options(p: argparse.ArgumentParser, argv: Sequence[str]) -> tuple[argparse.N
     informing = a.list_targets or a.list_kernels or a.list_transforms or a.doctor or a.completion
     if not a.kernel and not informing:
         p.error("give a kernel: a file, a name from --list-kernels, or - for stdin")
+    if a.schedule == "":
+        p.error("--schedule is given no file; --no-schedule plans")
     if a.schedule and a.planner:
         p.error("--schedule and --no-schedule ask for different things")
     if a.shared and a.emit not in (None, "shared"):

@@ -56,9 +56,10 @@ def size_values(program: ir.Program, overrides: Mapping[str, int]) -> dict[str, 
     for size in program.sizes:
         value = overrides[size.name] if size.name in overrides else _evaluate(size.value, values, program)
         if not 0 <= value <= MAX_SIZE:
-            given = f" (-D {size.name}={value})" if size.name in overrides else ""
+            shown = str(value) if abs(value) <= MAX_SIZE**2 else "out of all range"
+            given = f" (-D {size.name}={shown})" if size.name in overrides else ""
             wrong = "a size is not negative" if value < 0 else "a size is at most 2^62"
-            raise PerfDojoError(f"size {size.name} is {value}{given}; {wrong}", program.source, size.span)
+            raise PerfDojoError(f"size {size.name} is {shown}{given}; {wrong}", program.source, size.span)
         values[size.name] = value
     return values
 

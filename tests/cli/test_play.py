@@ -123,11 +123,23 @@ def test_programs_are_timed_and_checked(play: Play) -> None:
         ("help vectorise", "3. No scope around i or in it is @vector."),
         ("help zorb", "no transformation 'zorb'"),
         ("moves tile_scope", "more: moves tile_scope WORD"),
+        ("9" * 5000, "no command and no move '999"),
+        ("٣", "no command and no move '٣'"),
+        ("drop " + "9" * 5000, "drop 2"),
+        ("edit " + "9" * 5000 + " vectorize j", "edit 2 tile_scope i 8"),
+        ("why tile_scope i " + "9" * 5000, "an integer has at most 18 digits"),
+        ("recipe matmul mr=" + "9" * 5000, "of recipe matmul is not an integer"),
+        ("tile_scope i 4 -> in", "in is a word of the language"),
+        ("save none/x", "error: cannot write none/x: No such file or directory"),
+        ("save " + "a" * 300, "File name too long"),
+        ("save a\0b", "error: no file can be called"),
+        ("load a\0b", "error: no file is called"),
     ],
 )
 def test_bad_input_is_told_and_the_game_goes_on(play: Play, line: str, words: str) -> None:
     out = play(line, "steps")
     assert words in out
+    assert "that went wrong" not in out
     assert out.endswith("no move yet\n")
 
 
@@ -162,4 +174,4 @@ def test_tab_completes_commands_moves_and_names(monkeypatch: pytest.MonkeyPatch)
     _, o = options(parser(playing=True), [str(HERE / "mm.ir"), "-t", "c"])
     game = Game(Session(o.kernel, o.target), o)
     assert [game.completed("c_", n) for n in range(2)] == ["c_start ", None]
-    assert [game.completed("re", n) for n in range(3)] == ["reciprocal ", "recompute ", "redo "]
+    assert [game.completed("re", n) for n in range(3)] == ["recipe ", "reciprocal ", "recompute "]

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import doctest
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 import perfdojo
 import perfdojo.session
 from perfdojo import PerfDojoError, Session
 from perfdojo.compiler.schedule import StepError, parse_schedule
+from perfdojo.compiler.transforms.peel_scope import PeelScope
+from perfdojo.compiler.transforms.tile_scope import TileScope
 from tests.transforms.states import check_state
 
 MATMUL = """kernel mm
@@ -83,7 +87,8 @@ def test_an_edit_that_breaks_a_later_step_names_the_first_and_changes_nothing() 
         s.edit(1, "tile_scope j 8 -> outer inner")
     assert caught.value.number == 2
     assert str(caught.value) == (
-        "<session>:3:11: error: step 2, vectorize j_i: there is no scope j_i\nvectorize j_i\n          ^^^"
+        "<session>:3:11: error: step 2, vectorize j_i: there is no scope j_i\nvectorize j_i\n          ^^^\n"
+        "hint: 'help vectorize' in perfdojoc play tells when it is legal"
     )
     assert "inner" in caught.value.state.scopes
     assert s.states is before
@@ -125,4 +130,65 @@ def test_wrong_arguments_are_told() -> None:
         Session(MATMUL, fp="loose")  # type: ignore[arg-type]
     with pytest.raises(PerfDojoError, match="no file and no library kernel called 'sofmax'"):
         Session("sofmax", target="c")
+    wrong: tuple[Any, ...] = ({"N": 2.5}, {"N": "4"}, {"N": None}, [4])
+    for sizes in wrong:
+        with pytest.raises(PerfDojoError, match=r"not an integer|by name"):
+            Session(MATMUL, target="c", sizes=sizes)
+    with pytest.raises(PerfDojoError, match="size N is out of all range"):
+        Session(MATMUL, target="c", sizes={"N": 10**5000})
+    with pytest.raises(PerfDojoError, match="no target 'None'"):
+        Session(MATMUL, target=None)  # type: ignore[arg-type]
     assert repr(Session("softmax", target="c")) == "Session(softmax on c at reassoc, 0 steps)"
+
+
+def test_sizes_of_numpy_are_integers() -> None:
+    s = Session(MATMUL, target="c", sizes={"N": np.int64(7)})
+    assert s.text() == Session(MATMUL, target="c", sizes={"N": 7}).text()
+    assert s.program == Session(MATMUL, target="c", sizes={"N": 7}).program
+
+
+@pytest.mark.parametrize(
+    "move",
+    [None, 3, b"vectorize j", TileScope, TileScope("i", 4.0), PeelScope("i", 4, -2)],  # type: ignore[arg-type]
+)
+def test_what_is_no_move_is_refused_and_changes_nothing(move: object) -> None:
+    s = Session(MATMUL, target="avx2")
+    for method in (s.apply, s.attempt, s.why_not):
+        with pytest.raises(PerfDojoError, match=r"no move|cannot be the"):
+            method(move)  # type: ignore[arg-type]
+    assert not s.states
+
+
+@pytest.mark.parametrize("number", [0, -1, 2, "1", 1.0, None, 10**30])
+def test_what_is_no_step_is_refused_and_changes_nothing(number: object) -> None:
+    s = Session(MATMUL, target="avx2")
+    s.apply("vectorize j")
+    with pytest.raises(PerfDojoError, match="there is no step"):
+        s.edit(number, "vectorize j")  # type: ignore[arg-type]
+    with pytest.raises(PerfDojoError, match="there is no step"):
+        s.remove(number)  # type: ignore[arg-type]
+    assert len(s.states) == 1
+
+
+def test_a_step_in_the_middle_may_be_optional() -> None:
+    s = Session(MATMUL, target="avx2")
+    s.apply("vectorize j")
+    s.insert(1, "try vectorize nothing")
+    assert [str(state.step) for state in s.states] == ["try vectorize nothing", "vectorize j"]
+    assert s.states[0].skipped
+    s.apply("try vectorize nothing")
+    assert s.text().count("try vectorize nothing\n") == 2
+
+
+@pytest.mark.parametrize("path", ["none/x", "a\0b", "."])
+def test_a_place_that_cannot_be_written_is_told(
+    path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(PerfDojoError, match=r"cannot write|no file can be called"):
+        Session(MATMUL, target="c").save(path)
+
+
+def test_only_a_schedule_is_replayed() -> None:
+    with pytest.raises(PerfDojoError, match="is no schedule"):
+        Session(MATMUL, target="c").replay("schedule mm\nend\n")  # type: ignore[arg-type]

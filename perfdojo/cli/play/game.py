@@ -23,6 +23,8 @@ from perfdojo.finding import read_schedule
 from perfdojo.session import Session
 
 Command = Callable[[list[str]], None]
+DIGITS = 18
+"""Digits of a number; what is longer is no number of anything."""
 
 
 class Game:
@@ -201,10 +203,11 @@ class Game:
 
     def drop(self, words: list[str]) -> None:
         """N: Take step N away, and replay those behind it."""
-        if len(words) != 1 or not words[0].isdecimal():
+        number = natural(words[0]) if len(words) == 1 else None
+        if number is None:
             raise PerfDojoError("which step?", hint="drop 2; 'steps' lists them")
         before = self.session.program
-        self._changed(before, self.session.remove(int(words[0])), f"without step {words[0]}")
+        self._changed(before, self.session.remove(number), f"without step {number}")
 
     # ------------------------------------------------------------ run
 
@@ -265,9 +268,15 @@ class Game:
 
 
 def _numbered(words: list[str], example: str) -> tuple[int, str]:
-    if len(words) < 2 or not words[0].isdecimal():
+    number = natural(words[0]) if len(words) > 1 else None
+    if number is None:
         raise PerfDojoError("a number of a step and a move belong here", hint=example)
-    return int(words[0]), " ".join(words[1:])
+    return number, " ".join(words[1:])
+
+
+def natural(word: str) -> int | None:
+    """Return the number that a word is; None for other words and for digits without end."""
+    return int(word) if word.isascii() and word.isdecimal() and len(word) <= DIGITS else None
 
 
 def _parameter(text: str) -> tuple[str, object]:
@@ -275,5 +284,5 @@ def _parameter(text: str) -> tuple[str, object]:
     name, sign, value = text.partition("=")
     if not (name and sign and value):
         raise PerfDojoError(f"'{text}' is no parameter", hint="write recipe matmul mr=6 nr=16")
-    items = [int(v) if v.isdecimal() else v for v in value.split(",") if v]
+    items = [v if (n := natural(v)) is None else n for v in value.split(",") if v]
     return name, tuple(items) if "," in value else items[0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 
-from perfdojo.cli.play.game import Game
+from perfdojo.cli.play.game import Game, natural
 from perfdojo.compiler.diagnostics import PerfDojoError, nearest
 from perfdojo.compiler.transforms import aliases, transform_names
 
@@ -27,6 +27,8 @@ def loop(game: Game) -> int:
             game.say("interrupted", "yellow")
         except BrokenPipeError:
             raise
+        except OSError as error:
+            game.say(f"error: {error.filename or 'the system'}: {error.strerror or error}", "red")
         except Exception as error:  # a bug must not cost the player the schedule
             game.say(f"that went wrong: {type(error).__name__}: {error}", "red")
     game.leave()
@@ -63,8 +65,9 @@ def _run(game: Game, line: str) -> bool:
     if word in ("quit", "exit", "q"):
         game.leave()
         return False
-    if word.isdecimal() and not rest:
-        game.pick(int(word))
+    number = natural(word)
+    if number is not None and not rest:
+        game.pick(number)
         return True
     command = game.commands().get(word)
     if command is not None:

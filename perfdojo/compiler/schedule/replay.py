@@ -11,6 +11,7 @@ from perfdojo.compiler.ir import Program, Span
 from perfdojo.compiler.schedule.prepare import prepare
 from perfdojo.compiler.schedule.schedule import Schedule, Step
 from perfdojo.compiler.transforms.base import Setting, Violation
+from perfdojo.compiler.transforms.spelling import name_of
 
 
 class StepError(PerfDojoError):
@@ -25,7 +26,8 @@ class StepError(PerfDojoError):
     def __init__(self, schedule: Schedule, number: int, state: Program, found: Violation) -> None:
         step = schedule.steps[number - 1]
         message = f"step {number}, {step.move}: {found.reason}"
-        super().__init__(message, schedule.source, _place(schedule, step, found), found.hint)
+        hint = found.hint or f"'help {name_of(step.move)}' in perfdojoc play tells when it is legal"
+        super().__init__(message, schedule.source, _place(schedule, step, found), hint)
         self.number, self.reason, self.state = number, found.reason, state
 
 

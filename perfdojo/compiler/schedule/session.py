@@ -11,9 +11,10 @@ from perfdojo.compiler.lowering.target import FP_LEVELS
 from perfdojo.compiler.schedule.prepare import prepare
 from perfdojo.compiler.schedule.replay import State, StepError, check_head, states
 from perfdojo.compiler.schedule.schedule import Schedule, Step
-from perfdojo.compiler.schedule.text import parse_move, parse_schedule, render_schedule
+from perfdojo.compiler.schedule.text import parse_move, parse_schedule, parse_step, render_schedule
 from perfdojo.compiler.transforms import candidates
 from perfdojo.compiler.transforms.base import Setting, Transform, Violation
+from perfdojo.compiler.transforms.spelling import misfit
 
 
 @dataclass(slots=True)
@@ -123,14 +124,16 @@ class History:
     def insert(self, number: int, move: Transform | str) -> Program:
         """Put a move before step `number` (from 1), replay what follows, and return the new program.
 
+        A text may begin with `try`: such a step is left out where it is not legal.
+
         Raises:
             PerfDojoError: a step is not legal any more, the first one is told; nothing has changed.
         """
-        return self._with(number, len(self.states) + 1, lambda s, at: (*s[:at], Step(_move(move)), *s[at:]))
+        return self._with(number, len(self.states) + 1, lambda s, at: (*s[:at], _step(move), *s[at:]))
 
     def edit(self, number: int, move: Transform | str) -> Program:
         """Put a move in the place of step `number` (from 1), as `insert` does."""
-        return self._with(number, len(self.states), lambda s, at: (*s[:at], Step(_move(move)), *s[at + 1 :]))
+        return self._with(number, len(self.states), lambda s, at: (*s[:at], _step(move), *s[at + 1 :]))
 
     def remove(self, number: int) -> Program:
         """Take step `number` (from 1) away, as `insert` adds one."""
@@ -143,6 +146,8 @@ class History:
             PerfDojoError: it is for another kernel, needs a higher floating-point level, or a step of it
                 is not legal; nothing has changed.
         """
+        if not isinstance(schedule, Schedule):
+            raise PerfDojoError(f"{schedule!r} is no schedule", hint="parse_schedule makes one of a text")
         check_head(self.original, schedule, self.setting)
         self._become(tuple(states(self.start, schedule, self.setting)))
         return self.program
@@ -160,7 +165,7 @@ class History:
     def _with(
         self, number: int, last: int, edited: Callable[[tuple[Step, ...], int], tuple[Step, ...]]
     ) -> Program:
-        if not 1 <= number <= last:
+        if not isinstance(number, int) or not 1 <= number <= last:
             known = f"steps are 1 to {len(self.states)}" if self.states else "there are no steps yet"
             raise PerfDojoError(f"there is no step {number}", hint=known)
         kept = number - 1
@@ -194,4 +199,13 @@ class History:
 
 
 def _move(move: Transform | str) -> Transform:
-    return parse_move(move) if isinstance(move, str) else move
+    if isinstance(move, str):
+        return parse_move(move)
+    wrong = misfit(move)
+    if wrong:
+        raise PerfDojoError(wrong, hint="a move is a line of text, or one of candidates()")
+    return move
+
+
+def _step(move: Transform | str) -> Step:
+    return parse_step(move) if isinstance(move, str) else Step(_move(move))

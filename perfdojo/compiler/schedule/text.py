@@ -19,6 +19,9 @@ from perfdojo.compiler.transforms.base import Transform
 from perfdojo.compiler.transforms.spelling import Spelling, spelled, usage
 
 MAX_BYTES = 1 << 20
+MAX_DIGITS = 18
+"""Digits of an integer: no number of a move is larger than a size."""
+_LINE = "a line is a move: tile_scope i 16"
 
 
 def parse_schedule(text: str, name: str = "<schedule>") -> Schedule:
@@ -28,8 +31,9 @@ def parse_schedule(text: str, name: str = "<schedule>") -> Schedule:
         PerfDojoError: it is none, or names no transformation; with line and column.
     """
     source = Source(name, text)
-    if len(text) > MAX_BYTES:
-        raise PerfDojoError(f"the schedule has {len(text)} characters, over {MAX_BYTES}", source)
+    size = len(text.encode("utf-8", "surrogatepass"))
+    if size > MAX_BYTES:
+        raise _too_long(size, source)
     try:
         tree = _parser().parse(text if text.endswith("\n") else text + "\n")
     except UnexpectedInput as error:
@@ -45,18 +49,50 @@ def parse_schedule(text: str, name: str = "<schedule>") -> Schedule:
     return Schedule(str(kernel), steps, str(target or ""), level, source, _span(kernel))
 
 
-def parse_move(text: str, name: str = "<move>") -> Transform:
-    """Return the move that one line says; PerfDojoError when it is none."""
+def read_text(data: bytes, name: str) -> Schedule:
+    """Return the schedule in the bytes of a file; PerfDojoError when they are not UTF-8 text, or none."""
+    if len(data) > MAX_BYTES:
+        raise _too_long(len(data), Source(name, ""))
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        at = len(data[: error.start].decode("utf-8"))
+        raise PerfDojoError(
+            f"byte {error.start} (0x{data[error.start]:02x}) is not UTF-8",
+            Source(name, data.decode("utf-8", "replace")),
+            Span(at, at + 1),
+            "save the file as UTF-8",
+        ) from None
+    return parse_schedule(text.removeprefix("\ufeff"), name)
+
+
+def _too_long(size: int, source: Source) -> PerfDojoError:
+    return PerfDojoError(f"the text has {size} bytes; a schedule has at most {MAX_BYTES}", source)
+
+
+def parse_step(text: str, name: str = "<move>") -> Step:
+    """Return the step that one line says; PerfDojoError when it is none, or several."""
     head = "schedule k\n"
     try:
-        return parse_schedule(f"{head}{text}\nend", name).steps[0].move
+        steps = parse_schedule(f"{head}{text}\nend", name).steps
     except PerfDojoError as error:
         span = error.span and Span(error.span.start - len(head), error.span.end - len(head))
         if span is None or not 0 <= span.start <= len(text):
             span = Span(len(text), len(text) + 1)
         raise PerfDojoError(error.message, Source(name, text), span, error.hint) from None
-    except IndexError:
-        raise PerfDojoError("no move in an empty line", hint="a move is a name and its arguments") from None
+    if not steps:
+        raise PerfDojoError("no move in an empty line", hint="a move is a name and its arguments")
+    if len(steps) > 1:
+        second = steps[1].span
+        assert second is not None, "it was parsed"
+        place = Span(second.start - len(head), second.end - len(head))
+        raise PerfDojoError("one move belongs here", Source(name, text), place, "give them one by one")
+    return steps[0]
+
+
+def parse_move(text: str, name: str = "<move>") -> Transform:
+    """Return the move that one line says, with or without `try`; PerfDojoError when it is none."""
+    return parse_step(text, name).move
 
 
 def render_schedule(schedule: Schedule) -> str:
@@ -141,13 +177,14 @@ def _value(value: Tree[Any], spelling: Spelling, source: Source, hint: str) -> A
         if wrong is not None:
             thing = "an integer" if wanted == "INT" else "a name"
             raise PerfDojoError(f"{wrong} is not {thing}", source, _span(wrong), hint)
-        return tuple(int(w) if wanted == "INT" else str(w) for w in words)
+        return tuple(_integer(w, source) if wanted == "INT" else str(w) for w in words)
     if spelling.kind == "int":
         if value.data != "integer":
             raise PerfDojoError("an integer belongs here", source, _span_of(value), hint)
-        if int(items[0]) < spelling.lowest:
-            raise PerfDojoError(f"{items[0]} is below {spelling.lowest}", source, _span(items[0]), hint)
-        return int(items[0])
+        number = _integer(items[0], source)
+        if number < spelling.lowest:
+            raise PerfDojoError(f"{number} is below {spelling.lowest}", source, _span(items[0]), hint)
+        return number
     if value.data != "word":
         raise PerfDojoError(f"a {spelling.kind} belongs here", source, _span_of(value), hint)
     if spelling.choices and str(items[0]) not in spelling.choices:
@@ -155,6 +192,13 @@ def _value(value: Tree[Any], spelling: Spelling, source: Source, hint: str) -> A
         near = nearest(str(items[0]), spelling.choices)
         raise PerfDojoError(f"no '{items[0]}' here", source, _span(items[0]), near or choices)
     return str(items[0])
+
+
+def _integer(word: Token, source: Source) -> int:
+    if len(word.removeprefix("-")) > MAX_DIGITS:
+        hint = "extents and factors are smaller"
+        raise PerfDojoError(f"an integer has at most {MAX_DIGITS} digits", source, _span(word), hint)
+    return int(word)
 
 
 # ---------------------------------------------------------------- places and errors
@@ -184,9 +228,7 @@ def _syntax_error(error: UnexpectedInput, source: Source) -> PerfDojoError:
     if isinstance(error, UnexpectedCharacters):
         start = error.pos_in_stream or 0
         char, at = source.text[start], Span(start, start + 1)
-        return PerfDojoError(
-            f"unexpected character {char!r}", source, at, "a line is a move: tile_scope i 16"
-        )
+        return PerfDojoError(f"unexpected character {char!r}", source, at, _LINE)
     whole = len(source.text)
     token = error.token if isinstance(error, UnexpectedToken) else None
     if token is None or token.type == "$END" or isinstance(error, UnexpectedEOF):
@@ -196,7 +238,23 @@ def _syntax_error(error: UnexpectedInput, source: Source) -> PerfDojoError:
             Span(max(0, whole - 1), max(1, whole)),
             "the last line of a schedule is 'end'",
         )
-    shown = "the end of the line" if token.type == "_NL" else f"'{token}'"
-    expected = error.expected if isinstance(error, UnexpectedToken) else set()
-    hint = "the first line is: schedule KERNEL [on TARGET] [at FP]" if "SCHEDULE" in expected else ""
-    return PerfDojoError(f"unexpected {shown}", source, Span(token.start_pos or 0, token.end_pos or 0), hint)
+    start = token.start_pos or 0
+    if token.type == "_NL":
+        shown, span = "the end of the line", Span(start, start + 1)
+    else:
+        shown, span = f"'{token}'", Span(start, token.end_pos or 0)
+    accepted = set(error.accepts or error.expected) if isinstance(error, UnexpectedToken) else set()
+    before = source.text[:start].rsplit("\n", 1)[-1].split()
+    hint = _hint(accepted, before)
+    return PerfDojoError(f"unexpected {shown}", source, span, hint)
+
+
+def _hint(accepted: set[str], before: list[str]) -> str:
+    """Return what could stand in the place of an unexpected word, `before` which the line has others."""
+    if "SCHEDULE" in accepted or before[:1] == ["schedule"]:
+        return "the first line is: schedule KERNEL [on TARGET] [at FP]"
+    if "RSQB" in accepted:
+        return "a list is names or integers in brackets: [1 0]"
+    if accepted <= {"$END", "_NL"}:
+        return "nothing stands behind the line 'end'"
+    return "a name belongs here, of letters, digits and _" if accepted == {"NAME"} else _LINE

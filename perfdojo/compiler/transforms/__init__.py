@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from perfdojo.compiler.diagnostics import PerfDojoError, nearest
 from perfdojo.compiler.ir import Program
-from perfdojo.compiler.transforms.base import Setting, Transform
+from perfdojo.compiler.transforms.base import Setting, Transform, legal, tight
 
 _SHARED = frozenset(("base", "spelling"))
 """Modules that are none; so are those that begin with an underscore."""
@@ -52,5 +52,7 @@ def get_transform(name: str) -> type[Transform]:
 
 def candidates(program: Program, setting: Setting) -> Iterator[Transform]:
     """Yield every legal move of a state, transformation by transformation."""
+    checked = tight(program)
     for cls in transforms().values():
-        yield from cls.candidates(program, setting)
+        found = cls.candidates(program, setting)
+        yield from legal(found, program, setting) if checked else found

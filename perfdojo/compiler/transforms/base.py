@@ -11,6 +11,8 @@ from perfdojo.compiler.diagnostics import nearest
 from perfdojo.compiler.dtypes import DType
 from perfdojo.compiler.ir import Program, Scope, Statement
 from perfdojo.compiler.lowering.target import FpLevel, Target, at_least
+from perfdojo.compiler.text.header import RESERVED
+from perfdojo.compiler.text.resolve import MAX_SCOPES
 from perfdojo.compiler.walk import const_int
 
 
@@ -73,7 +75,8 @@ class Transform(ABC):
 
     def why_not(self, program: Program, setting: Setting) -> Violation | None:
         """Return why the move is not legal; None when it is."""
-        return next(iter(self.violations(program, setting)), None)
+        found = next(iter(self.violations(program, setting)), None)
+        return _outgrown(self.rewrite(program)) if found is None and tight(program) else found
 
     def apply(self, program: Program, setting: Setting) -> Program:
         """Return the transformed program.
@@ -90,6 +93,24 @@ class Transform(ABC):
         from perfdojo.compiler.transforms.spelling import spell
 
         return spell(self)
+
+
+MAX_STATEMENTS = 1024
+"""Of a program that a move has made larger; twenty peeled scopes, one in another, would have a million."""
+
+
+def tight(program: Program) -> bool:
+    """Tell whether a move could make the program larger than programs may be."""
+    return 2 * program.depth > MAX_SCOPES or 2 * len(program.statements) > MAX_STATEMENTS
+
+
+def _outgrown(program: Program) -> Violation | None:
+    if program.depth > MAX_SCOPES:
+        return Violation(0, f"there would be {program.depth} nested scopes, over {MAX_SCOPES}")
+    count = len(program.statements)
+    if count > MAX_STATEMENTS:
+        return Violation(0, f"there would be {count} statements, over {MAX_STATEMENTS}")
+    return None
 
 
 def legal(moves: Iterable[Transform], program: Program, setting: Setting) -> Iterator[Transform]:
@@ -131,7 +152,7 @@ def no_buffer(program: Program, *names: str) -> Iterator[Violation]:
 
 
 def no_free_name(program: Program, names: Iterable[str]) -> Iterator[Violation]:
-    """Yield condition 0, that names given to new things are not taken, where it does not hold."""
+    """Yield condition 0, that names of new things are free and none of the language's, where it fails."""
     from perfdojo.compiler.tree import taken_names
 
     names = tuple(names)
@@ -139,6 +160,10 @@ def no_free_name(program: Program, names: Iterable[str]) -> Iterator[Violation]:
         return
     taken = taken_names(program)
     for name in names:
+        if name in RESERVED:
+            yield Violation(
+                0, f"{name} is a word of the language and names nothing new", "choose another name"
+            )
         if name in taken:
             yield Violation(0, f"the name {name} is taken")
         taken.add(name)

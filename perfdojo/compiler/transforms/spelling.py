@@ -5,6 +5,7 @@ A field is spelled by its kind, behind its keyword unless it is positional; one 
 
 from __future__ import annotations
 
+import re
 from dataclasses import MISSING, Field, dataclass, field, fields
 from inspect import getdoc
 from typing import Any, Literal
@@ -101,6 +102,37 @@ def usage(cls: type[Transform]) -> str:
         else:
             words.append(value if f.default is MISSING else f"[{value}]")
     return " ".join(words)
+
+
+def misfit(move: object) -> str:
+    """Return why an object is no move that a text could say, one sentence; "" when it is one."""
+    if not isinstance(move, Transform):
+        return f"{move!r} is no move"
+    for f, s in spelled(move):
+        value = getattr(move, f.name)
+        if value == f.default and type(value) is type(f.default):
+            continue
+        if s.kind == "flag":
+            fits = isinstance(value, bool)
+        elif s.kind == "int":
+            fits = _is_integer(value) and value >= s.lowest
+        elif s.kind in ("names", "ints", "new"):
+            one = _is_integer if s.kind == "ints" else _is_name
+            fits = isinstance(value, tuple) and all(map(one, value))
+            fits = fits and not (s.kind == "new" and 0 <= s.lowest < len(value))
+        else:
+            fits = _is_name(value) and (not s.choices or value in s.choices)
+        if not fits:
+            return f"{value!r} cannot be the {f.name} of {name_of(move)}: write {usage(type(move))}"
+    return ""
+
+
+def _is_integer(value: object) -> bool:
+    return type(value) is int
+
+
+def _is_name(value: object) -> bool:
+    return isinstance(value, str) and re.fullmatch(r"[A-Za-z_][A-Za-z_0-9]*", value) is not None
 
 
 def summary(cls: type[Transform]) -> str:
