@@ -106,8 +106,8 @@ EXP = "exp and tanh, the same bits on every target, take longer than memory does
 PASSES = (
     "memory waits in the passes over a row that is in the cache, between reads of the next and the stores"
 )
-MAXIMUM = "a maximum that keeps NaN takes three instructions a vector"
-POWER = "all lines of a tile lie in one set of the caches, as rows are a power of two apart"
+MAXIMUM = "a maximum that keeps NaN takes several instructions a vector; the same form with sums is at 95 %"
+POWER = "rows a power of two apart share sets of the caches; 4112 x 4112 is at 91 %"
 
 TASKS = (
     *(Task(f"sgemm_{n}", "matmul", _sizes(f"M={n} N={n} K={n}"), "compute") for n in (512, 1024, 2048)),
