@@ -33,6 +33,7 @@ PAIRS: dict[str, tuple[str, str, FpLevel | Literal[""]]] = {
     "the program itself": (SUM, SUM, "strict"),
     "a reduction and the sum it stands for": (SUM, "s[] = 0\n8 s[] = s[] + a[{0}]", "strict"),
     "a start written in place": ("s[] = 0\n8 s[] += a[{0}]", "s[] = 0 + a[0]\n7 s[] += a[{0}+1]", "strict"),
+    "a literal that is converted": ("s[] = 0.1 * c[]", "s[] = f32(0.1) * c[]", "strict"),
     "a select of two equal values": ("s[] = a[0]", "s[] = c[] < d[] ? a[0] : a[0]", "strict"),
     "a guard and the select it stands for": (
         "s[] = 0\n8 s[] += a[{0}] if b[{0}] < c[]",

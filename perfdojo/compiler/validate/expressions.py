@@ -94,11 +94,14 @@ class Compiler:
             return forms.convert(arg, dtype)
         make, terms, key = self.term(arg), self.terms, f"cast.{dtype.name}"
         values, whole = terms.ints, not dtype.is_float
+        floats = {} if whole else terms.floats
 
         def run() -> int:
             a = make()
             if whole and a in values:
                 return terms.constant(dtype, wrap(values[a], dtype))
+            if a in floats:  # rounded once, as the conversion is
+                return terms.constant(dtype, floats[a])
             return terms[(key, a)]
 
         return Open(dtype, run)
