@@ -5,30 +5,12 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 
-from perfdojo.compiler.bind import bind
-from perfdojo.compiler.diagnostics import PerfDojoError
 from perfdojo.compiler.interpret import compare, first_difference, interpret, random_inputs, reference
-from perfdojo.compiler.ir import Program
-from perfdojo.compiler.schedule import prepare
-from perfdojo.compiler.text.parse import parse
-from perfdojo.compiler.text.render import render
 from perfdojo.compiler.validate import Validator
-from perfdojo.compiler.verify import verify
 from tests.fuzz import sequences as fuzz
 from tests.native import build, call, case
 
 KINDS = ("normal", "normal", "special", "cancel", "equal")
-
-
-def form(program: Program) -> str:
-    """Return "" or what a state lacks: it has to be proved, with explicit starts, and equal to its text."""
-    try:
-        verify(program)
-    except PerfDojoError as error:
-        return f"it is no longer proved: {error.message}"
-    if prepare(program) is not program:
-        return "an implicit start, or a statement called like a scope"
-    return "" if bind(parse(render(program))) == program else "it does not read back from its text"
 
 
 def by_interpreter(s: fuzz.Sequence) -> list[str]:

@@ -35,6 +35,7 @@ class _Writer:
     header: list[str] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
     known: list[_Buffer] = field(default_factory=list)
+    signs: dict[str, str] = field(default_factory=dict)
     count: int = 0
 
     def fresh(self, letter: str) -> str:
@@ -85,11 +86,27 @@ class _Writer:
             return f"({inside} ? {b.name}[{first}{moved}] : {border})"
         return f"{b.name}[{first}{at}]"
 
+    def window(self, b: _Buffer, row: str, k: str, steps: int) -> str:
+        """Both neighbours of an element, with borders that are the same mostly; "" where there are none."""
+        if b.rank == 0 or steps > b.extent:
+            return ""
+        first = f"{row}," if b.rank == 2 else ""
+        borders = ("0", "3", "-2")
+        left = self.rng.choice(borders)
+        right = left if self.rng.random() < 0.6 else self.rng.choice(borders)
+        low = f"({{{k}}} >= 1 ? {b.name}[{first}{{{k}}} - 1] : {left})"
+        high = f"({{{k}}} + 1 < {b.extent} ? {b.name}[{first}{{{k}}} + 1] : {right})"
+        return f"{low} {self.rng.choice('+-')} {high}"
+
     def value(self, row: str, k: str, steps: int, target: _Buffer, sign: str) -> str:
         rng, dtype = self.rng, target.dtype
         of = [b for b in self.known if b.dtype == dtype]
         if sign != "=":  # s += s doubles with each iteration, and the terms of the validator do
             of = [b for b in of if b is not target]
+        if k and rng.random() < 0.15 and of:
+            window = self.window(rng.choice(of[-3:]), row, k, steps)
+            if window:
+                return window
         parts = [self.load(b, row, k, steps) for b in rng.choices(of[-3:], k=rng.choice((1, 1, 2, 2, 3)))]
         if dtype == "f32":
             parts = [rng.choice(FUNCTIONS).format(p) if rng.random() < 0.3 else p for p in parts]
@@ -110,6 +127,9 @@ class _Writer:
         if target.rank and rng.random() < 0.6 and steps <= target.extent:
             at = f"{first}{{{k}}}"
         sign = rng.choice(SIGNS) if k else "="
+        if k and rng.random() < 0.5:
+            sign = self.signs.get(target.name, sign)
+        self.signs[target.name] = sign
         guard = ""
         if k and rng.random() < 0.15:
             guard = f" if {{{k}}} {rng.choice(('>=', '<', '!='))} {rng.randint(0, steps)}"

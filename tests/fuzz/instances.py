@@ -91,7 +91,7 @@ class _Maker:
         if not self.buffers:
             touched = [s.target.buffer, *(load.buffer for load in loads(s.value))]
             temporary = [b for b in touched if self.now.buffer(b).role == "tmp"]
-            found = self._some(temporary if temporary and self.rng.random() < 0.8 else touched)
+            found = self._some(temporary if temporary and self.rng.random() < 0.5 else touched)
         else:
             first = self.now.buffer(self.buffers[-1])
             like = [b.name for b in self.now.buffers if (b.dtype, b.shape) == (first.dtype, first.shape)]

@@ -11,6 +11,7 @@ from perfdojo.compiler.diagnostics import PerfDojoError
 from perfdojo.compiler.ir import Program
 from perfdojo.compiler.schedule import prepare
 from perfdojo.compiler.text.parse import parse
+from perfdojo.compiler.text.render import render
 from perfdojo.compiler.verify import verify
 from perfdojo.compiler.walk import const_int, statements
 from tests.analysis.nests import nests
@@ -46,6 +47,17 @@ def is_proved(program: Program) -> bool:
     except PerfDojoError:
         return False
     return True
+
+
+def lacks(program: Program) -> str:
+    """Return "" or what a state lacks: it has to be proved, with explicit starts, and equal to its text."""
+    try:
+        verify(program)
+    except PerfDojoError as error:
+        return f"it is no longer proved: {error.message}"
+    if prepare(program) is not program:
+        return "an implicit start, or a statement called like a scope"
+    return "" if bind(parse(render(program))) == program else "it does not read back from its text"
 
 
 def executions(program: Program) -> int:

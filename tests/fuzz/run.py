@@ -21,6 +21,7 @@ from perfdojo.compiler.text.render import render
 from perfdojo.compiler.transforms.spelling import name_of
 from tests.fuzz import checks
 from tests.fuzz import sequences as fuzz
+from tests.fuzz.programs import lacks
 
 EXECUTORS = ("validator", "interpreter", "c", "avx512")
 CHUNK = 200
@@ -33,10 +34,12 @@ class Wrong(NamedTuple):
     """A sequence that came out wrong.
 
     Attributes:
+        seed: of the sequence.
         who: executed it, or was to.
         kind: other values; a program that is no state (not proved, say); an exception.
     """
 
+    seed: int
     who: str
     kind: Literal["values", "state", "exception"]
     text: str
@@ -76,7 +79,7 @@ def run_seeds(seeds: Sequence[int], stop_at: int = 20) -> Tally:
             made = fuzz.sequence(seed)
             if not made.moves:
                 continue
-            reason = checks.form(made.programs[-1])
+            reason = lacks(made.programs[-1])
             if reason:
                 tally.wrong.append(_no_state(made, who, reason))
             elif who in compiled:
@@ -85,7 +88,7 @@ def run_seeds(seeds: Sequence[int], stop_at: int = 20) -> Tally:
                 check = checks.by_validator if who == "validator" else checks.by_interpreter
                 _count(tally, made, who, check(made))
         except Exception:
-            tally.wrong.append(Wrong(who, "exception", f"seed {seed}, {who}: {traceback.format_exc()}"))
+            tally.wrong.append(Wrong(seed, who, "exception", f"seed {seed}, {who}: {traceback.format_exc()}"))
     for who, found in compiled.items():
         if not found:
             continue
@@ -94,7 +97,7 @@ def run_seeds(seeds: Sequence[int], stop_at: int = 20) -> Tally:
                 _count(tally, made, who, reasons)
         except Exception:
             text = f"seeds {found[0].seed} and later, {who}: {traceback.format_exc()}"
-            tally.wrong.append(Wrong(who, "exception", text))
+            tally.wrong.append(Wrong(found[0].seed, who, "exception", text))
     return tally
 
 
@@ -105,9 +108,9 @@ def _no_state(made: fuzz.Sequence, who: str, reason: str) -> Wrong:
     except Exception:
         found = []
     if not any(found):
-        return Wrong(who, "state", _report(made, len(made.moves), who, reason))
+        return Wrong(made.seed, who, "state", _report(made, len(made.moves), who, reason))
     number = next(n for n, r in enumerate(found) if r)
-    return Wrong(who, "values", _report(made, number + 1, who, f"{found[number]}; {reason}"))
+    return Wrong(made.seed, who, "values", _report(made, number + 1, who, f"{found[number]}; {reason}"))
 
 
 def _count(tally: Tally, made: fuzz.Sequence, who: str, reasons: list[str]) -> None:
@@ -116,7 +119,7 @@ def _count(tally: Tally, made: fuzz.Sequence, who: str, reasons: list[str]) -> N
     tally.moves += Counter(name_of(m) for m in made.moves)
     for number, reason in enumerate(reasons, 1 + len(made.moves) - len(reasons)):
         if reason:
-            tally.wrong.append(Wrong(who, "values", _report(made, number, who, reason)))
+            tally.wrong.append(Wrong(made.seed, who, "values", _report(made, number, who, reason)))
             return
 
 

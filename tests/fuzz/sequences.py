@@ -14,7 +14,7 @@ from perfdojo.compiler.transforms.add_scope import AddScope
 from perfdojo.compiler.transforms.base import Setting, Transform
 from perfdojo.compiler.transforms.spelling import spelled
 from tests.fuzz.instances import instance
-from tests.fuzz.programs import executions, program
+from tests.fuzz.programs import executions, lacks, program
 
 MOST_MOVES = 12
 MOST_STATEMENTS = 60
@@ -24,6 +24,9 @@ WEIGHTS = {
     **dict.fromkeys(("nontemporal", "pad_dims", "prefetch", "reorder_dims"), 0.3),
     **dict.fromkeys(("create_temporary", "inline", "recompute", "reuse_buffers", "reuse_dims"), 2.0),
     **dict.fromkeys(("fission_scope", "join_scopes", "split_reduction", "swap_siblings"), 2.0),
+    **dict.fromkeys(("parallelize", "reorder", "vectorize"), 1.5),
+    "grid": 2.0,
+    "block": 4.0,
 }
 """How often a transformation is drawn, else 1: seldom where nothing moves, often where much may go wrong."""
 TRIALS = 5
@@ -53,10 +56,15 @@ def sequence(seed: int, most: int = MOST_MOVES, target: str = "") -> Sequence:
     moves: list[Transform] = []
     programs: list[Program] = []
     for _ in range(rng.randint(1, most)):
-        move = random_move(now, at, rng)
-        if move is None:
-            break
-        following = move.rewrite(now)
+        try:
+            move = random_move(now, at, rng)
+            if move is None:
+                break
+            following = move.rewrite(now)
+        except Exception:
+            if lacks(now):  # a wrong move made it, which is what is to be told
+                break
+            raise
         if executions(following) > limit or len(following.statements) > MOST_STATEMENTS:
             break
         now = following
