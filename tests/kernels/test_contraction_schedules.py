@@ -1,0 +1,54 @@
+"""Schedules of contractions take every remainder of rows, columns and steps: no planner has to step in."""
+
+from __future__ import annotations
+
+import pytest
+
+from perfdojo.backends import get_target
+from perfdojo.compiler.bind import bind
+from perfdojo.compiler.ir import Statement
+from perfdojo.compiler.schedule import replay
+from perfdojo.compiler.transforms.base import Setting
+from perfdojo.finding import default_schedule
+from tests.kernels.library import program
+from tests.transforms.states import check_state
+
+# whole tiles; remainders of rows, columns and blocks; few columns; many steps, in blocks and whole; one step
+MATRICES = (
+    (96, 512, 64),
+    (1021, 1021, 1021),
+    (13, 5, 33),
+    (2048, 2048, 2048),
+    (31, 1300, 1031),
+    (31, 271, 1),
+)
+IMAGES = ((64, 64, 56, 56), (7, 39, 13, 17), (8, 48, 5, 28), (16, 33, 3, 101))
+KERNELS = {
+    "matmul": ("MNK", MATRICES),
+    "gemm_f64": ("MNK", MATRICES),
+    "matmul_bias_relu": ("MNK", MATRICES),
+    "matmul_tn": ("MNK", MATRICES[:3]),
+    "bmm": ("MNK", MATRICES[:3]),
+    "conv1x1": ("OLC", MATRICES[:3]),
+    "conv3x3": ("COHW", IMAGES),
+}
+CASES = [
+    (kernel, dict(zip(names, values, strict=True)))
+    for kernel, (names, sizes) in KERNELS.items()
+    for values in sizes
+]
+
+
+@pytest.mark.parametrize("target", ["avx2", "avx512"])
+@pytest.mark.parametrize(("kernel", "sizes"), CASES, ids=str)
+def test_schedule_applies_and_puts_every_product_in_lanes(
+    kernel: str, sizes: dict[str, int], target: str
+) -> None:
+    schedule = default_schedule(kernel, target)
+    assert schedule is not None
+    made = replay(bind(program(kernel), sizes), schedule, Setting(get_target(target))).program
+    check_state(made)
+    sums = [p for p in made.statements.values() if isinstance(p.node, Statement) and p.node.op == "+="]
+    assert sums
+    for place in sums:
+        assert place.around[-1].mark == "vector", place.node.name
