@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import shutil
 import subprocess
 import sys
@@ -166,6 +167,21 @@ def test_the_end_of_the_input_ends_it(tmp_path: Path) -> None:
     assert b"'moves' lists them" in ended.stdout
 
 
+def test_bytes_that_are_no_text_are_no_command() -> None:
+    ended = subprocess.run(
+        [sys.executable, "-m", "perfdojo.cli", "play", str(HERE / "mm.ir"), "-t", "c"],
+        input=b"tile_scope \xe9 4\n\xff" + b"x" * 100_000 + b"\nsteps\n",
+        capture_output=True,
+        check=False,
+        timeout=60,
+        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+    )
+    assert (ended.returncode, ended.stderr) == (0, b"")
+    assert b"unexpected character" in ended.stdout
+    assert b"no command and no move '\\udcffxxx" in ended.stdout
+    assert ended.stdout.endswith(b"> steps\nno move yet\n")
+
+
 def test_tab_completes_commands_moves_and_names(monkeypatch: pytest.MonkeyPatch) -> None:
     from perfdojo.cli.options import options, parser
     from perfdojo.cli.play.game import Game
@@ -175,3 +191,11 @@ def test_tab_completes_commands_moves_and_names(monkeypatch: pytest.MonkeyPatch)
     game = Game(Session(o.kernel, o.target), o)
     assert [game.completed("c_", n) for n in range(2)] == ["c_start ", None]
     assert [game.completed("re", n) for n in range(3)] == ["recipe ", "reciprocal ", "recompute "]
+
+
+def test_a_recipe_is_run_and_undone(play: Play) -> None:
+    assert "tile scopes=.. sizes=..\n" in play("recipe")
+    made = play("recipe tile scopes=i,j sizes=8,16", "steps", "undo", "steps")
+    assert "tile, 7 moves: i, j -> i_o:6, j_o:4, i_i:8, j_i:16\n" in made
+    assert "no move yet" in made
+    assert "error: 'scopes' is no parameter\nhint: write recipe matmul mr=6 nr=16\n" in play("recipe tile scopes")

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from io import TextIOWrapper
 
 from perfdojo.cli.play.game import Game, natural
 from perfdojo.compiler.diagnostics import PerfDojoError, nearest
 from perfdojo.compiler.transforms import aliases, transform_names
 
 PROMPT = "> "
+LONG = 40
+"""Letters of a word that is no command, as far as it is repeated."""
 
 
 def loop(game: Game) -> int:
@@ -39,6 +42,8 @@ def _lines(game: Game) -> Iterator[str]:
     """Yield the lines of the input, stripped; Ctrl-C at the prompt drops the line, Tab completes a word."""
     if sys.stdin is None:
         return
+    if isinstance(sys.stdin, TextIOWrapper):
+        sys.stdin.reconfigure(errors="surrogateescape")  # bytes that are no text: no command, but a file name
     if sys.stdin.isatty():
         import readline  # gives `input` a history and an editable line
 
@@ -77,4 +82,5 @@ def _run(game: Game, line: str) -> bool:
         game.move(line)
         return True
     known = (*game.commands(), "quit", *transform_names(), *aliases())
-    raise PerfDojoError(f"no command and no move '{word}'", hint=nearest(word, known) or "help lists them")
+    shown = word if len(word) <= LONG else word[:LONG] + "..."
+    raise PerfDojoError(f"no command and no move '{shown}'", hint=nearest(shown, known) or "help lists them")
