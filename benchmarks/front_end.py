@@ -16,10 +16,10 @@ import sys
 import time
 
 from perfdojo.backends import emit
-from perfdojo.finding import library
 from perfdojo.compiler.bind import bind
 from perfdojo.compiler.text.parse import parse
 from perfdojo.compiler.verify import verify
+from perfdojo.finding import library
 
 STEPS = ("parse", "bind", "verify", "emit", "all")
 
