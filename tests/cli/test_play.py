@@ -191,11 +191,3 @@ def test_tab_completes_commands_moves_and_names(monkeypatch: pytest.MonkeyPatch)
     game = Game(Session(o.kernel, o.target), o)
     assert [game.completed("c_", n) for n in range(2)] == ["c_start ", None]
     assert [game.completed("re", n) for n in range(3)] == ["recipe ", "reciprocal ", "recompute "]
-
-
-def test_a_recipe_is_run_and_undone(play: Play) -> None:
-    assert "tile scopes=.. sizes=..\n" in play("recipe")
-    made = play("recipe tile scopes=i,j sizes=8,16", "steps", "undo", "steps")
-    assert "tile, 7 moves: i, j -> i_o:6, j_o:4, i_i:8, j_i:16\n" in made
-    assert "no move yet" in made
-    assert "error: 'scopes' is no parameter\nhint: write recipe matmul mr=6 nr=16\n" in play("recipe tile scopes")

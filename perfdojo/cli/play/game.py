@@ -129,7 +129,7 @@ class Game:
         self._changed(before, self.session.apply(move), str(self.session.states[-1].step))
 
     def recipe(self, words: list[str]) -> None:
-        """Make the moves of a recipe: recipe NAME [PARAMETER=VALUE ...]; alone, list them."""
+        """[NAME [PARAMETER=VALUE ...]]: Make the moves of a recipe; alone, list the recipes."""
         if not words:
             for name in recipe_names():
                 shown = " ".join(f"{p}=.." for p in parameters(get_recipe(name)))

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from perfdojo.compiler.analysis.touches import statements_in, touches
-from perfdojo.compiler.ir import Scope
+from perfdojo.compiler.ir import Literal, Scope
 from perfdojo.compiler.plan.contraction import widest_lanes
 from perfdojo.compiler.schedule import History
 from perfdojo.compiler.tree import nodes
@@ -147,22 +147,33 @@ def vectorize_rest(h: History, scopes: Iterable[str] | None = None) -> None:
 
 
 def join(h: History, body: Iterable[str] | None = None) -> None:
-    """Join scopes that stand one behind the other wherever it is legal, from the outside in."""
+    """Join scopes that stand one behind the other wherever it is legal, from the outside in.
+
+    A statement between two of them that starts a reduction goes before both.
+    """
     names = [n.name for n in h.program.body] if body is None else list(body)
     kept: list[str] = []
-    for name in (n for n in names if n in h.program.scopes):
-        if not kept or not _join(h, kept[-1], name):
-            kept.append(name)
+    for n, name in enumerate(names):
+        if name in h.program.scopes:
+            if not (kept and _fit(h, kept[-1], name) and h.attempt(f"join_scopes {kept[-1]} {name}")):
+                kept.append(name)
+        elif kept and _fit(h, kept[-1], *names[n + 1 : n + 2]) and _is_start(h, name):
+            h.attempt(f"swap_siblings {kept[-1]} {name}")
     for name in kept:
         join(h, [n.name for n in h.program.scopes[name].node.body])
 
 
-def _join(h: History, first: str, second: str) -> bool:
-    """Join two scopes that touch a buffer in common; others gain nothing by it."""
-    one, two = ({load.buffer for load, _ in touches((h.program.scopes[s].node,))} for s in (first, second))
-    if one.isdisjoint(two) or extent(h, first) != extent(h, second):
+def _fit(h: History, first: str, second: str = "") -> bool:
+    """Tell whether the second is a scope as long as the first, which touches a buffer that it touches."""
+    scopes = h.program.scopes
+    if second not in scopes or extent(h, first) != extent(h, second):
         return False
-    return h.attempt(f"join_scopes {first} {second}")
+    one, two = ({load.buffer for load, _ in touches((scopes[s].node,))} for s in (first, second))
+    return not one.isdisjoint(two)
+
+
+def _is_start(h: History, statement: str) -> bool:
+    return isinstance(h.program.statements[statement].node.value, Literal)
 
 
 def even(whole: int, most: int) -> int:
