@@ -395,3 +395,11 @@ def test_the_names_are_part_of_the_text() -> None:
     move = parse_move("create_temporary c at k writes layout [i j] in stack -> tile")
     assert move == CreateTemporary("c", "k", ("i", "j"), writes=True, space="stack", names=("tile",))
     assert str(move) == "create_temporary c at k layout [i j] writes in stack -> tile"
+
+
+def test_a_statement_that_reads_one_element_and_writes_others_does_not_fill_the_copy() -> None:
+    program = state(
+        "kernel k\nin d: f32[3]\nout y: f32[3]\ntmp u: f32[5]\n\nu[0] = 0\n"
+        "i:3 j:2 u[{1} + {0}] = d[{0}] + u[{0}]\n3 y[{0}] = u[{0}]\n"
+    )
+    assert reason(program, "create_temporary u at j writes").startswith("8: with the copy u[{0} + {1}]: u[1]")

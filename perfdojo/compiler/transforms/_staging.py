@@ -280,7 +280,8 @@ def _written(
     copied_in = next(a for a in accesses if a.writes).kind != "write" or is_read_before(known, place, name)
     clear = is_plain(known, accesses) and not staging.tests and not filler.conditions
     if clear and copied_in:
-        clear = known.buffers[name].role == "inout" or len({a.position for a in accesses}) == 1
+        # a reduction reads all that it writes, so that had a value before
+        clear = known.buffers[name].role == "inout" or all(a.kind == "reduce" for a in accesses)
     # in lanes, iterations may share a reduction, but not an element that is read and then written
     clear = clear and all(s.mark != "vector" for s in place.around)
     clear = clear and not is_private_inside(known, place, accesses)
