@@ -72,6 +72,10 @@ class _Writer:
         border, shift = rng.choice(("0", "1.5", "-2.0")), rng.choice((1, 1, 2))
         if b.rank == 0:
             return f"{b.name}[]"
+        if b.rank == 2 and rng.random() < 0.1:
+            one = border if b.dtype == "f32" else border.split(".")[0]
+            part = f"{b.name}[{row} - 1,{rng.choice((at, '0'))}]"
+            return f"({row} >= 1 ? {rng.choice(('{}', '{} * 3', '-{}')).format(part)} : {one})"
         first = f"{row}," if b.rank == 2 else ""
         if k and rng.random() < 0.2 and steps <= b.extent:
             if b.dtype != "f32":
@@ -83,6 +87,11 @@ class _Writer:
                     (f"{{{k}}} + 1 >= 2 and {{{k}}} < {b.extent}", f"{{{k}}} - 1"),
                 )
             )
+            if rng.random() < 0.3:
+                outside = (
+                    inside.replace(">=", "<") if "and" not in inside and ">=" in inside else f"not ({inside})"
+                )
+                return f"({outside} ? {border} : {b.name}[{first}{moved}])"
             return f"({inside} ? {b.name}[{first}{moved}] : {border})"
         return f"{b.name}[{first}{at}]"
 
@@ -110,6 +119,9 @@ class _Writer:
         parts = [self.load(b, row, k, steps) for b in rng.choices(of[-3:], k=rng.choice((1, 1, 2, 2, 3)))]
         if dtype == "f32":
             parts = [rng.choice(FUNCTIONS).format(p) if rng.random() < 0.3 else p for p in parts]
+        if k and len(parts) > 1 and rng.random() < 0.15:
+            a, b = rng.randint(0, steps), rng.randint(0, steps)
+            parts[:2] = [f"({{{k}}} < {a} ? {parts[0]} : ({{{k}}} < {b} ? {parts[1]} : {parts[-1]}))"]
         text = parts[0]
         for p in parts[1:]:
             text = f"{text} {rng.choice('++-*')} {p}"
@@ -139,11 +151,115 @@ class _Writer:
         scope = f"{k}:{steps} " if k else ""
         self.lines.append(f"{bars}{scope}{target.name}[{at}] {sign} {value}{guard}")
 
+    def sweep(self) -> None:
+        """A perfect nest in which elements of one buffer depend on each other in all directions."""
+        rng = self.rng
+        b = self.declare("inout", rng.choice((1, 2, 2)), rng.choice(("f32", "f32", "i32")))
+        i, k = self.fresh("i"), self.fresh("k")
+
+        def at(dr: int, dc: int) -> str:
+            column = f"{{{k}}} + {dc}" if b.rank == 2 or rng.random() < 0.7 else f"{{{i}}} + {{{k}}} + {dc}"
+            return f"{b.name}[{f'{{{i}}} + {dr},' if b.rank == 2 else ''}{column}]"
+
+        def near() -> str:
+            return at(rng.randint(0, 2), rng.randint(0, 2))
+
+        rows, columns = self.rows + 1, max(1, b.extent - 2)
+        if b.rank == 2:
+            self.header[-1] = f"inout {b.name}: {b.dtype}[{rows + 2}, {columns + 2}]"
+        else:
+            self.header[-1] = f"inout {b.name}: {b.dtype}[{rows + columns + 2}]"
+        order = [f"{i}:{rows}", f"{k}:{columns}"]
+        if rng.random() < 0.5:
+            order.reverse()
+        target = at(1, 1)
+        sign = rng.choice(("=", "=", "=", "+=", "max="))
+        terms = [near() for _ in range(rng.choice((1, 1, 2)))] if sign == "=" else [f"{self.known[-1].name}"]
+        if sign != "=":
+            terms = [
+                self.load(
+                    rng.choice([x for x in self.known if x.dtype == b.dtype]),
+                    f"{{{i}}} % {self.rows}",
+                    k,
+                    columns,
+                )
+            ]
+        scale = " * 0.5" if b.dtype == "f32" else " + 3"
+        self.lines.append(f"{' '.join(order)} {target} {sign} {' - '.join(terms)}{scale}")
+        if rng.random() < 0.5:
+            again = rng.choice((near(), target))
+            self.lines.append(
+                f"| | {again} {rng.choice(('=', sign, '+='))} {near() if rng.random() < 0.7 else '1'}"
+            )
+
+    def chain(self) -> None:
+        """One buffer is computed from another one, which then changes, before it is read."""
+        rng, rows, n = self.rng, self.rows, self.columns
+        dtype = "f32"
+        source = self.declare("inout", rng.choice((1, 2)), dtype)
+        offset = rng.choice((0, 0, 1, 2))
+        rank = rng.choice((0, 1, 1, 2))
+        t = _Buffer(self.fresh("t"), dtype, rank, n + offset)
+        shape = {0: "", 1: f"{n + offset}", 2: f"{rows}, {n + offset}"}[rank]
+        note = rng.choice(("", "", " reuse(0)")) if rank == 1 else ""
+        self.header.append(f"tmp {t.name}: {dtype}[{shape}]{note}")
+        y = self.declare("inout", 2, dtype)
+        i, together = self.fresh("i"), rng.random() < 0.5
+        kept = rng.random() < 0.5
+
+        def line(target: str, value: str, k: str, sign: str = "=", guard: str = "") -> None:
+            scope = f"{k}:{n} " if k else ""
+            row = i if together else self.fresh("i")
+            text = f"{scope}{target} {sign} {value}{guard}".replace("ROW", row)
+            opens = not together or not any(f"{i}:{rows}" in x for x in self.lines)
+            self.lines.append(f"{row}:{rows} {text}" if opens else f"| {text}")
+
+        def at(b: _Buffer, k: str, moved: int = 0) -> str:
+            column = f"{{{k}}} + {moved}" if k else str(moved)
+            return f"{b.name}[{ {0: '', 1: column, 2: '{ROW},' + column}[b.rank] }]"
+
+        def changed() -> None:
+            k = self.fresh("k")
+            line(
+                at(source, k, rng.choice((0, 0, source.extent - n))),
+                f"{self.known[0].name}[{{{k}}}] * 0.5",
+                k,
+            )
+
+        k = self.fresh("k") if rank else ""
+        value = self.value("{ROW}", k, n, _Buffer("", dtype, 1, n), "=")
+        guard = f" if {{ROW}} < {rows}" if rng.random() < 0.2 else ""
+        if not kept:
+            changed()
+        line(at(t, k, offset), f"{at(source, k or '', 0)} * 3.0 + {value}", k, guard=guard)
+        if kept:
+            changed()
+        k = self.fresh("k")
+        moved = rng.choice((offset, offset, 0))
+        line(at(y, k), f"{at(t, k, moved) if rank else t.name + '[]'} + {at(source, k)}", k)
+        if rng.random() < 0.4:
+            changed()
+
     def kernel(self) -> str:
         rng = self.rng
         dtypes = ("f32", "f32", "i32") if rng.random() < 0.3 else ("f32",)
-        self.known = [self.declare("in", r, d) for d in sorted(set(dtypes)) for r in (1, 2)]
-        together = rng.random() < 0.7
+        self.known = [self.declare("in", r, d) for d in ("f32", "i32") for r in (1, 2)]
+        kind = rng.random()
+        if kind < 0.5:
+            self.stages(dtypes)
+        elif kind < 0.75:
+            for _ in range(rng.choice((1, 1, 2))):
+                self.sweep()
+        else:
+            self.chain()
+        text = "\n".join(self.lines)
+        header = [h for h in self.header if not h.startswith("in ") or f"{h.split()[1][:-1]}[" in text]
+        return "\n".join(["kernel flows", *header, text]) + "\n"
+
+    def stages(self, dtypes: tuple[str, ...]) -> None:
+        """Temporaries that are filled one behind the other, some more than once, and an output."""
+        rng = self.rng
+        together = rng.random() < 0.6
         temporaries: list[_Buffer] = []
         for _ in range(rng.randint(1, 3)):
             rank = rng.choice((0, 1, 1, 2))
@@ -179,13 +295,13 @@ class _Writer:
             if joined and joined[-1].endswith(">"):
                 line = joined.pop()[:-1] + line.removeprefix("| ")
             joined.append(line)
-        return "\n".join(["kernel flows", *self.header, *joined]) + "\n"
+        self.lines = joined
 
 
 def flows(rng: random.Random) -> Program:
     """Return a program that `verify` accepts."""
     for _ in range(200):
-        writer = _Writer(rng, rng.choice((1, 2, 3, 4)), rng.choice((1, 3, 4, 5, 8, 9)))
+        writer = _Writer(rng, rng.choice((1, 2, 3, 4)), rng.choice((1, 3, 4, 5, 8, 9, 17)))
         try:
             made = bind(parse(writer.kernel(), "flows"))
             verify(made)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from perfdojo.backends import get_target
@@ -24,11 +24,13 @@ WEIGHTS = {
     **dict.fromkeys(("nontemporal", "pad_dims", "prefetch", "reorder_dims"), 0.3),
     **dict.fromkeys(("create_temporary", "inline", "recompute", "reuse_buffers", "reuse_dims"), 2.0),
     **dict.fromkeys(("fission_scope", "join_scopes", "split_reduction", "swap_siblings"), 2.0),
-    **dict.fromkeys(("parallelize", "reorder", "vectorize"), 1.5),
+    **dict.fromkeys(("contract_fma", "parallelize", "reorder", "vectorize"), 2.0),
     "grid": 2.0,
     "block": 4.0,
 }
 """How often a transformation is drawn, else 1: seldom where nothing moves, often where much may go wrong."""
+IN_LANES = {"contract_fma": 5.0, "tile_scope": 2.0, "vectorize": 12.0}
+"""The same where code is made, whose lanes nothing else executes."""
 TRIALS = 5
 """Instances of no menu that are tried for one move."""
 GROWTH = 4
@@ -50,6 +52,7 @@ def sequence(seed: int, most: int = MOST_MOVES, target: str = "") -> Sequence:
     """Return the sequence of `seed`, for a random machine unless a target is named."""
     rng = random.Random(f"fuzz {seed}")
     machine = get_target(target) if target else machines()[rng.randrange(len(machines()))]
+    weights = WEIGHTS | (IN_LANES if target else {})
     at = Setting(machine, rng.choice((*FP_LEVELS, "strict", "reassoc")))
     start = now = program(rng)
     limit = GROWTH * executions(start) + 200
@@ -57,7 +60,7 @@ def sequence(seed: int, most: int = MOST_MOVES, target: str = "") -> Sequence:
     programs: list[Program] = []
     for _ in range(rng.randint(1, most)):
         try:
-            move = random_move(now, at, rng)
+            move = random_move(now, at, rng, weights)
             if move is None:
                 break
             following = move.rewrite(now)
@@ -80,12 +83,14 @@ def machines() -> tuple[Target, ...]:
     return get_target("c"), avx2, get_target("avx512"), every, every
 
 
-def random_move(now: Program, at: Setting, rng: random.Random) -> Transform | None:
+def random_move(
+    now: Program, at: Setting, rng: random.Random, weights: Mapping[str, float] = WEIGHTS
+) -> Transform | None:
     """Return a legal move, one of a transformation drawn by weight; None when there is none."""
     names = list(transforms())
-    for name in sorted(names, key=lambda n: rng.random() ** (1 / WEIGHTS.get(n, 1.0)), reverse=True):
+    for name in sorted(names, key=lambda n: rng.random() ** (1 / weights.get(n, 1.0)), reverse=True):
         wild = rng.random()
-        if wild < 0.4:
+        if wild < 0.6:
             for _ in range(TRIALS):
                 drawn = instance(transforms()[name], now, rng)
                 if drawn is not None and drawn.why_not(now, at) is None:
@@ -94,7 +99,7 @@ def random_move(now: Program, at: Setting, rng: random.Random) -> Transform | No
         if not found:
             continue
         move = rng.choice(found)
-        if wild < 0.6:
+        if wild < 0.7:
             for other in changed(move, now, rng):
                 if other.why_not(now, at) is None:
                     return other
