@@ -322,7 +322,7 @@ def random_state(seed: int, rng: random.Random) -> Program:
 @pytest.mark.parametrize("part", range(4))
 def test_random_copies_keep_every_bit(part: int) -> None:
     made = 0
-    for seed in range(part * 40, part * 40 + 40):
+    for seed in range(part * 20, part * 20 + 20):
         rng = random.Random(f"copy {seed}")
         program = random_state(seed, rng)
         at = setting()
@@ -373,7 +373,7 @@ def bordered_text(rng: random.Random) -> str:
 
 def test_random_borders_keep_every_bit() -> None:
     made = 0
-    for seed in range(120):
+    for seed in range(60):
         rng = random.Random(f"border {seed}")
         program = state(bordered_text(rng))
         inputs = random_inputs(program, seed, "special")
