@@ -27,6 +27,8 @@ out y: f32[3]
         ("p[{0}] != 5", True),
         ("p[{0}] * 2 - 1 <= 7", True),
         ("2 > min(p[{0}], 7)", False),
+        ("i64(p[{0}] + 1) <= 5", True),
+        ("i8(p[{0}]) < 2", False),
     ],
 )
 def test_decided(condition: str, taken: bool) -> None:
@@ -35,7 +37,9 @@ def test_decided(condition: str, taken: bool) -> None:
     assert validate(one, two, "strict").equal
 
 
-@pytest.mark.parametrize("condition", ["p[{0}] > 2", "p[{0}] == 4", "p[{0}] * 1000000000 > 0"])
+@pytest.mark.parametrize(
+    "condition", ["p[{0}] > 2", "p[{0}] == 4", "p[{0}] * 1000000000 > 0", "i8(p[{0}] * 100) > 0"]
+)
 def test_left_to_the_data(condition: str) -> None:
     one = bind(parse(TEXT.format(value=f"{condition} ? x[{{0}}] : 0")))
     two = bind(parse(TEXT.format(value="x[{0}]")))

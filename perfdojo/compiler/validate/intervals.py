@@ -49,7 +49,11 @@ class Intervals:
         op, *args = self.terms.nodes[term]
         name, _, kind = op.partition(".")
         if name == "cast":
-            return whole
+            inner = self._type(args[0])
+            if inner is None:
+                return whole
+            low, high = self._range(args[0], inner)
+            return (low, high) if whole[0] <= low and high <= whole[1] else whole
         if name == "select":
             ranges = [self._range(a, dtype) for a in args[1:3]]
             return min(r[0] for r in ranges), max(r[1] for r in ranges)
@@ -57,3 +61,12 @@ class Intervals:
             return whole
         low, high = interval(name, tuple(self._range(a, dtype) for a in args), dtype)
         return (low, high) if whole[0] <= low and high <= whole[1] else whole
+
+    def _type(self, term: int) -> DType | None:
+        """Return the integer type of a term, None for other terms."""
+        if term < self.terms.symbols:
+            found: DType | None = self.terms.element(term)[0].dtype
+        else:
+            name, _, kind = self.terms.nodes[term][0].partition(".")
+            found = DTYPES.get(kind) if name in _FOLLOWED | {"cast", "select"} else None
+        return found if found is not None and found.is_integer else None
