@@ -178,3 +178,12 @@ def test_thousands_of_random_programs(name: str, fp: FpLevel) -> None:
     made, wrong = wrong_moves(name, range(10_000, 12_000), fp, exact=name in EXACT)
     assert not wrong, "\n".join(wrong[:2])
     assert made > 100
+
+
+def test_a_guard_that_keeps_a_mark_true_is_not_dropped() -> None:
+    program = state(
+        "kernel k\nin x: i64[2, 3]\nout y: i64[1]\n\ny[0] = 0\n"
+        "i:2@parallel j:3 y[0] += x[{0},{1}] if {0} != {0}\n"
+    )
+    why = reason(program, "split_reduction y_2 by j around j")
+    assert why.startswith("6: without the guard of y_2, scope i is marked @parallel")

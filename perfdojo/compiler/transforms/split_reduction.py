@@ -14,8 +14,10 @@ from perfdojo.compiler.ir import Buffer, Expr, Iter, Literal, Load, Node, Progra
 from perfdojo.compiler.starts import neutral
 from perfdojo.compiler.transforms._storage import (
     UNDECIDED,
+    broken_mark,
     bytes_of,
     in_hardware_loop,
+    marked_around,
     with_buffers,
 )
 from perfdojo.compiler.transforms.base import (
@@ -53,11 +55,12 @@ class SplitReduction(Transform):
     3. Inside ki, and ko if it is given, only s accesses a.
     4. The level is reassoc where a holds floats, whose sums depend on their order.
     5. p takes at most 2^47 bytes.
-    6. Without the guard of s, its target stays inside a, in elements that were written before.
+    6. Without the guard of s, its target stays inside a, in elements that were written before, and marks
+       stay true.
     7. The accumulators do not stand in a stream or a hardware loop.
 
-    Scopes marked as concurrent stay so: where a has an element for each iteration p has one, else p is
-    private to it.
+    Without a guard scopes marked as concurrent stay so: where a has an element for each iteration p has one,
+    else p is private to it.
     """
 
     aliases = ("rfactor", "split_accumulator")
@@ -123,9 +126,11 @@ class SplitReduction(Transform):
             low, high = known.forms.range(form)
             if low < 0 or high >= extent:
                 yield Violation(6, f"only the guard of {self.statement} keeps its target inside {name}")
+        result = self.rewrite(program)
+        if reason := broken_mark(result, marked_around(known, name)):
+            yield Violation(6, f"without the guard of {self.statement}, {reason}")
         if program.buffer(name).role == "inout":
             return
-        result = self.rewrite(program)
         try:
             for read, _ in Coverage(model(result), result.body, only=(name,)).uncovered():
                 reason = f"{read.statement.name} would read elements of {name} that nothing wrote"
