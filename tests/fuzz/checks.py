@@ -33,7 +33,7 @@ def by_interpreter(s: fuzz.Sequence) -> list[str]:
 def by_validator(s: fuzz.Sequence) -> list[str]:
     """Run before and after on symbols."""
     found = []
-    validator = Validator(s.start, s.setting.fp)
+    validator = Validator(s.start, s.setting.fp, limit=10_000_000)
     for program in s.programs:
         verdict = validator.validate(program)
         found.append("" if verdict.equal else verdict.message)

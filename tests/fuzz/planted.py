@@ -20,7 +20,7 @@ from types import ModuleType
 
 from tests.fuzz.faults import FAULTS, Fault
 
-SHARE_PAIRS = 16_000
+SHARE_PAIRS = 12_000
 """What CI runs."""
 NEEDED = 0.95
 CHUNK = 100

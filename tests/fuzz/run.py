@@ -26,7 +26,7 @@ from tests.fuzz.programs import lacks
 EXECUTORS = ("validator", "interpreter", "c", "avx512")
 CHUNK = 200
 """Seeds of one piece of work."""
-SHARE_PAIRS = 16_000
+SHARE_PAIRS = 12_000
 """What CI runs."""
 
 
