@@ -112,7 +112,7 @@ class _Writer:
         of = [b for b in self.known if b.dtype == dtype]
         if sign != "=":  # s += s doubles with each iteration, and the terms of the validator do
             of = [b for b in of if b is not target]
-        if k and rng.random() < 0.15 and of:
+        if k and rng.random() < 0.2 and of:
             window = self.window(rng.choice(of[-3:]), row, k, steps)
             if window:
                 return window
@@ -151,6 +151,18 @@ class _Writer:
         scope = f"{k}:{steps} " if k else ""
         self.lines.append(f"{bars}{scope}{target.name}[{at}] {sign} {value}{guard}")
 
+    def split(self, bars: str, row: str, target: _Buffer) -> None:
+        """Two lines: the first row fills `target`, later ones update it."""
+        k, sign = self.fresh("k"), self.rng.choice(("+=", "+=", "max=", "="))
+        at = {0: "", 1: f"{{{k}}}", 2: f"{row},{{{k}}}"}[target.rank]
+        lines = []
+        for guard, s in ((f"{row} < 1", "="), (f"{row} >= 1", sign)):
+            value = self.value(row, k, target.extent, target, "+=")
+            lines.append(f"{target.name}[{at}] {s} {value} if {guard}")
+        scope = f"{k}:{target.extent} "
+        self.lines.append(f"{bars}{scope}{lines[0]}")
+        self.lines.append(f"| | {lines[1]}")
+
     def sweep(self) -> None:
         """A perfect nest in which elements of one buffer depend on each other in all directions."""
         rng = self.rng
@@ -175,22 +187,27 @@ class _Writer:
         target = at(1, 1)
         sign = rng.choice(("=", "=", "=", "+=", "max="))
         terms = [near() for _ in range(rng.choice((1, 1, 2)))] if sign == "=" else [f"{self.known[-1].name}"]
-        if sign != "=":
-            terms = [
-                self.load(
-                    rng.choice([x for x in self.known if x.dtype == b.dtype]),
-                    f"{{{i}}} % {self.rows}",
-                    k,
-                    columns,
-                )
-            ]
+        same = [x for x in self.known if x.dtype == b.dtype]
+
+        def given() -> str:
+            return self.load(rng.choice(same), f"{{{i}}} % {self.rows}", k, columns)
+
+        is_input = sign != "=" or rng.random() < 0.3
+        if is_input:
+            terms = [given()]
         scale = " * 0.5" if b.dtype == "f32" else " + 3"
         self.lines.append(f"{' '.join(order)} {target} {sign} {' - '.join(terms)}{scale}")
-        if rng.random() < 0.5:
+        chance = rng.random()
+        if sign != "=" and chance < 0.4:
+            self.lines.append(f"| | {target} {sign} {given()}")
+        elif is_input and chance < 0.7:
+            c = self.declare("inout", 1, b.dtype)
+            self.header[-1] = f"inout {c.name}: {b.dtype}[{columns}]"
+            self.lines.append(f"| | {c.name}[{{{k}}}] = {near()}{scale}")
+        elif chance < 0.8:
             again = rng.choice((near(), target))
-            self.lines.append(
-                f"| | {again} {rng.choice(('=', sign, '+='))} {near() if rng.random() < 0.7 else '1'}"
-            )
+            value = near() if rng.random() < 0.7 else "1"
+            self.lines.append(f"| | {again} {rng.choice(('=', sign, '+='))} {value}")
 
     def chain(self) -> None:
         """One buffer is computed from another one, which then changes, before it is read."""
@@ -287,7 +304,10 @@ class _Writer:
                 mark = rng.choice(("", "", "", "@parallel"))
                 self.lines.append(f"{row}:{self.rows}{mark} >")
                 opened = True
-            self.stage(bars, f"{{{row}}}", target)
+            if rng.random() < 0.1:
+                self.split(bars, f"{{{row}}}", target)
+            else:
+                self.stage(bars, f"{{{row}}}", target)
             if target not in self.known:
                 self.known.append(target)
         joined: list[str] = []

@@ -55,12 +55,6 @@ FAULTS: tuple[Fault, ...] = (
         "if False:",
     ),
     fault("transforms.reuse_dims", "lifetimes are not asked", "if found is not None:", "if False:"),
-    fault(
-        "transforms.reuse_dims",
-        "the outermost scope decides what is private",
-        "innermost = max(used, key=common.index)",
-        "innermost = min(used, key=common.index)",
-    ),
     fault("transforms.reuse_buffers", "lifetimes are not asked", "if found is not None:", "if False:"),
     fault(
         "transforms.reuse_buffers",
