@@ -1,0 +1,101 @@
+"""Nests whose elements depend on each other in all directions, and a value whose source changes."""
+
+from __future__ import annotations
+
+from tests.fuzz.writer import Buffer, Writer
+
+
+def sweep(w: Writer) -> None:
+    """A perfect nest in which elements of one buffer depend on each other in all directions."""
+    rng = w.rng
+    b = w.declare("inout", rng.choice((1, 2, 2)), rng.choice(("f32", "f32", "i32")))
+    i, k = w.fresh("i"), w.fresh("k")
+
+    def at(dr: int, dc: int) -> str:
+        column = f"{{{k}}} + {dc}" if b.rank == 2 or rng.random() < 0.7 else f"{{{i}}} + {{{k}}} + {dc}"
+        return f"{b.name}[{f'{{{i}}} + {dr},' if b.rank == 2 else ''}{column}]"
+
+    def near() -> str:
+        return at(rng.randint(0, 2), rng.randint(0, 2))
+
+    rows, columns = w.rows + 1, max(1, b.extent - 2)
+    if b.rank == 2:
+        w.header[-1] = f"inout {b.name}: {b.dtype}[{rows + 2}, {columns + 2}]"
+    else:
+        w.header[-1] = f"inout {b.name}: {b.dtype}[{rows + columns + 2}]"
+    order = [f"{i}:{rows}", f"{k}:{columns}"]
+    if rng.random() < 0.5:
+        order.reverse()
+    target = at(1, 1)
+    sign = rng.choice(("=", "=", "=", "+=", "max="))
+    terms = [near() for _ in range(rng.choice((1, 1, 2)))] if sign == "=" else [f"{w.known[-1].name}"]
+    same = [x for x in w.known if x.dtype == b.dtype]
+
+    def given() -> str:
+        return w.load(rng.choice(same), f"{{{i}}} % {w.rows}", k, columns)
+
+    is_input = sign != "=" or rng.random() < 0.3
+    if is_input:
+        terms = [given()]
+    scale = " * 0.5" if b.dtype == "f32" else " + 3"
+    w.lines.append(f"{' '.join(order)} {target} {sign} {' - '.join(terms)}{scale}")
+    chance = rng.random()
+    if sign != "=" and chance < 0.4:
+        w.lines.append(f"| | {target} {sign} {given()}")
+    elif is_input and chance < 0.7:
+        c = w.declare("inout", 1, b.dtype)
+        w.header[-1] = f"inout {c.name}: {b.dtype}[{columns}]"
+        w.lines.append(f"| | {c.name}[{{{k}}}] = {near()}{scale}")
+    elif chance < 0.8:
+        again = rng.choice((near(), target))
+        value = near() if rng.random() < 0.7 else "1"
+        w.lines.append(f"| | {again} {rng.choice(('=', sign, '+='))} {value}")
+
+
+def chain(w: Writer) -> None:
+    """One buffer is computed from another one, which then changes, before it is read."""
+    rng, rows, n = w.rng, w.rows, w.columns
+    dtype = "f32"
+    source = w.declare("inout", rng.choice((1, 2)), dtype)
+    offset = rng.choice((0, 0, 1, 2))
+    rank = rng.choice((0, 1, 1, 2))
+    t = Buffer(w.fresh("t"), dtype, rank, n + offset)
+    shape = {0: "", 1: f"{n + offset}", 2: f"{rows}, {n + offset}"}[rank]
+    note = rng.choice(("", "", " reuse(0)")) if rank == 1 else ""
+    w.header.append(f"tmp {t.name}: {dtype}[{shape}]{note}")
+    y = w.declare("inout", 2, dtype)
+    i, together = w.fresh("i"), rng.random() < 0.5
+    kept = rng.random() < 0.5
+
+    def line(target: str, value: str, k: str, sign: str = "=", guard: str = "") -> None:
+        scope = f"{k}:{n} " if k else ""
+        row = i if together else w.fresh("i")
+        text = f"{scope}{target} {sign} {value}{guard}".replace("ROW", row)
+        opens = not together or not any(f"{i}:{rows}" in x for x in w.lines)
+        w.lines.append(f"{row}:{rows} {text}" if opens else f"| {text}")
+
+    def at(b: Buffer, k: str, moved: int = 0) -> str:
+        column = f"{{{k}}} + {moved}" if k else str(moved)
+        return f"{b.name}[{ {0: '', 1: column, 2: '{ROW},' + column}[b.rank] }]"
+
+    def changed() -> None:
+        k = w.fresh("k")
+        line(
+            at(source, k, rng.choice((0, 0, source.extent - n))),
+            f"{w.known[0].name}[{{{k}}}] * 0.5",
+            k,
+        )
+
+    k = w.fresh("k") if rank else ""
+    value = w.value("{ROW}", k, n, Buffer("", dtype, 1, n), "=")
+    guard = f" if {{ROW}} < {rows}" if rng.random() < 0.2 else ""
+    if not kept:
+        changed()
+    line(at(t, k, offset), f"{at(source, k or '', 0)} * 3.0 + {value}", k, guard=guard)
+    if kept:
+        changed()
+    k = w.fresh("k")
+    moved = rng.choice((offset, offset, 0))
+    line(at(y, k), f"{at(t, k, moved) if rank else t.name + '[]'} + {at(source, k)}", k)
+    if rng.random() < 0.4:
+        changed()
