@@ -13,7 +13,7 @@ from perfdojo.compiler.diagnostics import PerfDojoError
 from perfdojo.compiler.ir import Program
 from perfdojo.compiler.text.parse import parse
 from perfdojo.compiler.verify import verify
-from tests.fuzz.sweeps import chain, sweep
+from tests.fuzz.sweeps import chain, sums, sweep
 from tests.fuzz.writer import Buffer, Writer
 
 SIGNS = ("=", "=", "=", "+=", "+=", "max=", "min=")
@@ -37,9 +37,11 @@ def kernel(w: Writer) -> str:
     dtypes = ("f32", "f32", "i32") if rng.random() < 0.3 else ("f32",)
     w.known = [w.declare("in", r, d) for d in ("f32", "i32") for r in (1, 2)]
     kind = rng.random()
-    if kind < 0.5:
+    if kind < 0.4:
         stages(w, dtypes)
-    elif kind < 0.75:
+    elif kind < 0.6:
+        sums(w)
+    elif kind < 0.8:
         for _ in range(rng.choice((1, 1, 2))):
             sweep(w)
     else:
@@ -56,7 +58,7 @@ def stages(w: Writer, dtypes: tuple[str, ...]) -> None:
     temporaries: list[Buffer] = []
     for _ in range(rng.randint(1, 3)):
         rank = rng.choice((0, 1, 1, 2))
-        note = rng.choice(("", "", " reuse(0)")) if rank else ""
+        note = rng.choice(("", "", " reuse(0)", " reuse(1)" if rank == 2 else "")) if rank else ""
         temporaries.append(w.declare("tmp", rank, rng.choice(dtypes), note))
     stages = [*temporaries, *(rng.choice(temporaries) for _ in range(rng.randint(0, 3)))]
     if rng.random() < 0.4:
@@ -80,7 +82,7 @@ def stages(w: Writer, dtypes: tuple[str, ...]) -> None:
             mark = rng.choice(("", "", "", "@parallel"))
             w.lines.append(f"{row}:{w.rows}{mark} >")
             opened = True
-        if rng.random() < 0.1:
+        if rng.random() < 0.2:
             split(w, bars, f"{{{row}}}", target)
         else:
             stage(w, bars, f"{{{row}}}", target)

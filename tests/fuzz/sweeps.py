@@ -26,6 +26,7 @@ def sweep(w: Writer) -> None:
     order = [f"{i}:{rows}", f"{k}:{columns}"]
     if rng.random() < 0.5:
         order.reverse()
+    order[1] += rng.choice(("", "", "", "@parallel", "@vector"))
     target = at(1, 1)
     sign = rng.choice(("=", "=", "=", "+=", "max="))
     terms = [near() for _ in range(rng.choice((1, 1, 2)))] if sign == "=" else [f"{w.known[-1].name}"]
@@ -50,6 +51,41 @@ def sweep(w: Writer) -> None:
         again = rng.choice((near(), target))
         value = near() if rng.random() < 0.7 else "1"
         w.lines.append(f"| | {again} {rng.choice(('=', sign, '+='))} {value}")
+
+
+def sums(w: Writer) -> None:
+    """Two reductions into the same elements: in one nest, in parts of a scope, or one behind the other."""
+    rng, rows, n = w.rng, w.rows, w.columns
+    dtype = rng.choice(("f32", "f32", "f32", "i32"))
+    y = w.declare("inout", rng.choice((0, 1, 1)), dtype)
+    y.extent = max(n, rows)
+    w.header[-1] = f"inout {y.name}: {dtype}[{y.extent if y.rank else ''}]"
+    by_row = rng.random() < 0.5
+    first = rng.choice(("+=", "+=", "+=", "max=", "min=", "*="))
+    second = first if rng.random() < 0.7 else rng.choice(("+=", "max=", "="))
+    i, k = w.fresh("i"), w.fresh("k")
+    mark = rng.choice(("", "", "", "@vector"))
+
+    def line(sign: str) -> str:
+        index = f"{{{i if by_row else k}}}" if y.rank else ""
+        guard = rng.choice(("", "", "", f" if {{{k}}} != {rng.randrange(n)}", f" if {{{i}}} < {{{k}}}"))
+        value = w.value(f"{{{i}}}", k, n, Buffer("", dtype, 1, n), "+=")
+        return f"{y.name}[{index}] {sign} {value}{guard}"
+
+    swapped = rng.random() < 0.3
+    scopes = [f"{k}:{n}", f"{i}:{rows}"] if swapped else [f"{i}:{rows}", f"{k}:{n}"]
+    w.lines.append(f"{' '.join(scopes)}{mark} {line(first)}")
+    how = rng.choice(("nest", "parts", "behind"))
+    if how == "nest":
+        w.lines.append(f"| | {line(second)}")
+        return
+    i, k = (
+        (w.fresh("i") if how == "behind" or swapped else i),
+        (w.fresh("k") if how == "behind" or not swapped else k),
+    )
+    scopes = [f"{k}:{n}", f"{i}:{rows}"] if swapped else [f"{i}:{rows}", f"{k}:{n}"]
+    inner = scopes[1] if how == "parts" else " ".join(scopes)
+    w.lines.append(f"{'| ' if how == 'parts' else ''}{inner} {line(second)}")
 
 
 def chain(w: Writer) -> None:
@@ -89,6 +125,8 @@ def chain(w: Writer) -> None:
     k = w.fresh("k") if rank else ""
     value = w.value("{ROW}", k, n, Buffer("", dtype, 1, n), "=")
     guard = f" if {{ROW}} < {rows}" if rng.random() < 0.2 else ""
+    if k and rng.random() < 0.3:
+        value = w.window(source, "{ROW}", k, n) or value
     if not kept:
         changed()
     line(at(t, k, offset), f"{at(source, k or '', 0)} * 3.0 + {value}", k, guard=guard)

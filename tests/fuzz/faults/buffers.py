@@ -63,12 +63,6 @@ FAULTS: tuple[Fault, ...] = (
         "return any(is_private(",
     ),
     fault(
-        "transforms.reuse_buffers",
-        "buffers may differ in what they reuse",
-        "return (b.dtype, b.shape, b.reuse)",
-        "return (b.dtype, b.shape)",
-    ),
-    fault(
         "transforms.materialize_dims",
         "the flow through shared storage is not asked",
         "yield from self._flow(result)",

@@ -25,21 +25,9 @@ FAULTS: tuple[Fault, ...] = (
     ),
     fault(
         "transforms.inline",
-        "a guarded write counts as a value",
-        "if write.statement.guard is not None:",
-        "if False:",
-    ),
-    fault(
-        "transforms.inline",
         "one of several writers is the value",
         "if len(writes) != 1:",
         "if not writes:",
-    ),
-    fault(
-        "transforms.inline",
-        "a sum is its last term",
-        'if write.kind != "write":',
-        "if False:",
     ),
     fault(
         "transforms.recompute",
