@@ -13,7 +13,7 @@ from perfdojo.compiler.diagnostics import PerfDojoError
 from perfdojo.compiler.ir import Program
 from perfdojo.compiler.text.parse import parse
 from perfdojo.compiler.verify import verify
-from tests.fuzz.sweeps import chain, sums, sweep
+from tests.fuzz.sweeps import carried, chain, diagonal, sums, sweep
 from tests.fuzz.writer import Buffer, Writer
 
 SIGNS = ("=", "=", "=", "+=", "+=", "max=", "min=")
@@ -44,8 +44,10 @@ def kernel(w: Writer) -> str:
     elif kind < 0.8:
         for _ in range(rng.choice((1, 1, 2))):
             sweep(w)
-    else:
+    elif kind < 0.92:
         chain(w)
+    else:
+        rng.choice((carried, diagonal))(w)
     text = "\n".join(w.lines)
     header = [h for h in w.header if not h.startswith("in ") or f"{h.split()[1][:-1]}[" in text]
     return "\n".join(["kernel flows", *header, text]) + "\n"
@@ -101,7 +103,7 @@ def stage(w: Writer, bars: str, row: str, target: Buffer) -> None:
     rng = w.rng
     k = "" if target.rank == 0 and rng.random() < 0.4 else w.fresh("k")
     steps = rng.choice((target.extent, target.extent, target.extent, max(1, target.extent - 1)))
-    if rng.random() < 0.1:
+    if rng.random() < 0.15:
         steps = max(1, target.extent // 2)
     first = f"{row}," if target.rank == 2 else ""
     at = f"{first}{w.column(target.extent, k, steps)}" if target.rank else ""
@@ -125,10 +127,13 @@ def split(w: Writer, bars: str, row: str, target: Buffer) -> None:
     """Two lines: the first row fills `target`, later ones update it."""
     k, sign = w.fresh("k"), w.rng.choice(("+=", "+=", "max=", "="))
     at = {0: "", 1: f"{{{k}}}", 2: f"{row},{{{k}}}"}[target.rank]
+    guards = [(f"{row} < 1", "="), (f"{row} >= 1", sign)]
+    if w.rng.random() < 0.4:
+        guards = [(f"{row} >= {w.rows}", "="), *reversed(guards)]
     lines = []
-    for guard, s in ((f"{row} < 1", "="), (f"{row} >= 1", sign)):
+    for guard, s in guards:
         value = w.value(row, k, target.extent, target, "+=")
         lines.append(f"{target.name}[{at}] {s} {value} if {guard}")
     scope = f"{k}:{target.extent} "
     w.lines.append(f"{bars}{scope}{lines[0]}")
-    w.lines.append(f"| | {lines[1]}")
+    w.lines += [f"| | {one}" for one in lines[1:]]

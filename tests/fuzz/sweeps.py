@@ -9,10 +9,12 @@ def sweep(w: Writer) -> None:
     """A perfect nest in which elements of one buffer depend on each other in all directions."""
     rng = w.rng
     b = w.declare("inout", rng.choice((1, 2, 2)), rng.choice(("f32", "f32", "i32")))
-    i, k = w.fresh("i"), w.fresh("k")
+    i, k, j = w.fresh("i"), w.fresh("k"), w.fresh("j")
+    deep = rng.random() < 0.25
 
     def at(dr: int, dc: int) -> str:
         column = f"{{{k}}} + {dc}" if b.rank == 2 or rng.random() < 0.7 else f"{{{i}}} + {{{k}}} + {dc}"
+        column += f" + {{{j}}}" if deep else ""
         return f"{b.name}[{f'{{{i}}} + {dr},' if b.rank == 2 else ''}{column}]"
 
     def near() -> str:
@@ -20,13 +22,14 @@ def sweep(w: Writer) -> None:
 
     rows, columns = w.rows + 1, max(1, b.extent - 2)
     if b.rank == 2:
-        w.header[-1] = f"inout {b.name}: {b.dtype}[{rows + 2}, {columns + 2}]"
+        w.header[-1] = f"inout {b.name}: {b.dtype}[{rows + 2}, {columns + 3}]"
     else:
-        w.header[-1] = f"inout {b.name}: {b.dtype}[{rows + columns + 2}]"
+        w.header[-1] = f"inout {b.name}: {b.dtype}[{rows + columns + 3}]"
     order = [f"{i}:{rows}", f"{k}:{columns}"]
     if rng.random() < 0.5:
         order.reverse()
-    order[1] += rng.choice(("", "", "", "@parallel", "@vector"))
+    order += [f"{j}:2"] if deep else []
+    order[-1] += rng.choice(("", "", "", "@parallel", "@vector"))
     target = at(1, 1)
     sign = rng.choice(("=", "=", "=", "+=", "max="))
     terms = [near() for _ in range(rng.choice((1, 1, 2)))] if sign == "=" else [f"{w.known[-1].name}"]
@@ -35,22 +38,22 @@ def sweep(w: Writer) -> None:
     def given() -> str:
         return w.load(rng.choice(same), f"{{{i}}} % {w.rows}", k, columns)
 
-    is_input = sign != "=" or rng.random() < 0.3
+    is_input = sign != "=" or rng.random() < 0.45
     if is_input:
         terms = [given()]
     scale = " * 0.5" if b.dtype == "f32" else " + 3"
     w.lines.append(f"{' '.join(order)} {target} {sign} {' - '.join(terms)}{scale}")
-    chance = rng.random()
+    chance, bars = rng.random(), "| " * len(order)
     if sign != "=" and chance < 0.4:
-        w.lines.append(f"| | {target} {sign} {given()}")
+        w.lines.append(f"{bars}{target} {sign} {given()}")
     elif is_input and chance < 0.7:
         c = w.declare("inout", 1, b.dtype)
         w.header[-1] = f"inout {c.name}: {b.dtype}[{columns}]"
-        w.lines.append(f"| | {c.name}[{{{k}}}] = {near()}{scale}")
+        w.lines.append(f"{bars}{c.name}[{{{k}}}] = {near()}{scale}")
     elif chance < 0.8:
         again = rng.choice((near(), target))
         value = near() if rng.random() < 0.7 else "1"
-        w.lines.append(f"| | {again} {rng.choice(('=', sign, '+='))} {value}")
+        w.lines.append(f"{bars}{again} {rng.choice(('=', sign, '+='))} {value}")
 
 
 def sums(w: Writer) -> None:
@@ -64,11 +67,11 @@ def sums(w: Writer) -> None:
     first = rng.choice(("+=", "+=", "+=", "max=", "min=", "*="))
     second = first if rng.random() < 0.7 else rng.choice(("+=", "max=", "="))
     i, k = w.fresh("i"), w.fresh("k")
-    mark = rng.choice(("", "", "", "@vector"))
+    mark = rng.choice(("", "", "@vector"))
 
     def line(sign: str) -> str:
         index = f"{{{i if by_row else k}}}" if y.rank else ""
-        guard = rng.choice(("", "", "", f" if {{{k}}} != {rng.randrange(n)}", f" if {{{i}}} < {{{k}}}"))
+        guard = rng.choice(("", "", "", f" if {{{k}}} != {rng.randrange(n)}", f" if {{{i}}} - {{{k}}} < 1"))
         value = w.value(f"{{{i}}}", k, n, Buffer("", dtype, 1, n), "+=")
         return f"{y.name}[{index}] {sign} {value}{guard}"
 
@@ -137,3 +140,52 @@ def chain(w: Writer) -> None:
     line(at(y, k), f"{at(t, k, moved) if rank else t.name + '[]'} + {at(source, k)}", k)
     if rng.random() < 0.4:
         changed()
+
+
+def carried(w: Writer) -> None:
+    """Two temporaries of one kind in a row: one is for the row alone, the other one for the next row."""
+    rng, rows, n = w.rng, w.rows, w.columns
+    shape, at = rng.choice((("", ""), (f"{n}", "{K}")))
+    a, b = w.fresh("t"), w.fresh("t")
+    w.header += [f"tmp {a}: f32[{shape}]", f"tmp {b}: f32[{shape}]"]
+    y = w.declare("inout", 2, "f32")
+    i = w.fresh("i")
+
+    def line(target: str, value: str, guard: str = "") -> str:
+        k = w.fresh("k")
+        scope = f"{k}:{n} " if "{K}" in target + value else ""
+        return f"{scope}{target} = {value}{guard}".replace("{K}", f"{{{k}}}")
+
+    def given() -> str:
+        column = "{K}" if at else rng.randrange(n)
+        return f"{w.known[1].name}[{{{i}}},{column}] {rng.choice(('* 0.5', '+ 1.0', ''))}"
+
+    alone = [line(f"{a}[{at}]", given()), line(f"{y.name}[{{{i}}},{{K}}]", f"{a}[{at}] * 3.0")]
+    next_row = [
+        line(f"{b}[{at}]", given(), f" if {{{i}}} < 1"),
+        line(f"{y.name}[{{{i}}},{{K}}]", f"{b}[{at}] - {y.name}[{{{i}}},{{K}}]"),
+        line(f"{b}[{at}]", given()),
+    ]
+    lines = [*alone, *next_row] if rng.random() < 0.7 else [*next_row, *alone]
+    w.lines += [f"{i}:{rows} {lines[0]}", *(f"| {one}" for one in lines[1:])]
+
+
+def diagonal(w: Writer) -> None:
+    """Rows write a diagonal, or every second element, and read what they did not write."""
+    rng, rows, n = w.rng, w.rows, w.columns
+    b = w.fresh("y")
+    w.header.append(f"inout {b}: f32[{n},{2 * n}]")
+    y = w.declare("inout", 2, "f32")
+    i, k, j = w.fresh("i"), w.fresh("k"), w.fresh("k")
+    at = rng.choice(
+        (
+            f"{{{k}}},{{{k}}}",
+            f"0,2 * {{{k}}}",
+            f"{n - 1} - {{{k}}},{{{k}}}",
+            f"{{{k}}},(2 * {{{k}}} + 1) % {n}",
+        )
+    )
+    w.lines.append(
+        f"{i}:{rows} {k}:{n} {b}[{at}] {rng.choice(('=', '+='))} {w.known[1].name}[{{{i}}},{{{k}}}]"
+    )
+    w.lines.append(f"| {j}:{n} {y.name}[{{{i}}},{{{j}}}] = {b}[{rng.choice(('0', f'{{{j}}}'))},{{{j}}}]")

@@ -48,12 +48,6 @@ FAULTS: tuple[Fault, ...] = (
         "if not (x.writes and y.writes):",
     ),
     fault(
-        "analysis.reversal",
-        "what is too complicated is fine",
-        "        return Clash(x, y, None, None, move.depth, whole, False)",
-        "        return None",
-    ),
-    fault(
         "analysis.systems",
         "shared storage is forgotten",
         "for d in known.stored(x.load.buffer)]",

@@ -30,12 +30,6 @@ FAULTS: tuple[Fault, ...] = (
         "args = tuple([p[0] for p in parts])",
     ),
     fault(
-        "transforms._occurrences",
-        "occurrences are numbered from their operands",
-        "mine = first + count\n",
-        "mine = first + count + (count > 0)\n",
-    ),
-    fault(
         "starts",
         "a maximum starts at 0",
         'value = -inf if op == "max=" else inf',

@@ -36,21 +36,9 @@ FAULTS: tuple[Fault, ...] = (
         "if False:",
     ),
     fault(
-        "lowering.lanes",
-        "what else touches a sum over lanes is forgotten",
-        "if other.target.buffer == buffer and not partner:",
-        "if False:",
-    ),
-    fault(
         "lowering.promote",
         "elements that may be the same are two registers",
         "if any(f.terms != forms[0].terms for f in forms):",
-        "if False:",
-    ),
-    fault(
-        "lowering.promote",
-        "what only sometimes happens may be outside",
-        "if not certain[key] and not _inside(a, context):",
         "if False:",
     ),
     fault(
