@@ -121,6 +121,9 @@ class EmittedSource:
         flops, integer_ops: operations of the kernel as written on floats and on integers; an fma counts 2.
         bytes: compulsory traffic: each element read once (in, inout) and written once (out, inout).
         alignment: bytes that every pointer must be a multiple of; 0 means the size of its own element.
+        cores: harts of a Snitch cluster that call the function together, those numbered from 0; 1 elsewhere.
+        dma: the hart of the cluster's DMA engine, number 8, calls it too.
+        memory: where the arguments must lie: tcdm, main, or "" for the nearest memory that holds them all.
     """
 
     kernel: str
@@ -139,6 +142,9 @@ class EmittedSource:
     integer_ops: int = 0
     bytes: int = 0
     alignment: int = 0
+    cores: int = 1
+    dma: bool = False
+    memory: Literal["", "tcdm", "main"] = ""
 
     @property
     def footprint_bytes(self) -> int:

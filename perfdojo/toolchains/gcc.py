@@ -40,23 +40,27 @@ class Compiler:
         return f"{self.path}\n{self.version}\n{self.machine}"
 
 
-def find_compiler(compiler: str = "gcc") -> Compiler:
-    """Return the compiler called `compiler`, a name in PATH or a path; MissingTool when it is not there."""
+def find_compiler(compiler: str = "gcc", package: str = PACKAGE) -> Compiler:
+    """Return the compiler called `compiler`, a name in PATH or a path.
+
+    Raises:
+        MissingTool: it is not there; names the Debian package that holds it.
+    """
     found = shutil.which(compiler)
     if found is None:
-        raise MissingTool(compiler, PACKAGE)
+        raise MissingTool(compiler, package)
     path = Path(found).resolve()
     state = path.stat()
-    return _ask(Path(found), state.st_mtime_ns, state.st_size)
+    return _ask(Path(found), package, state.st_mtime_ns, state.st_size)
 
 
 @lru_cache(maxsize=16)
-def _ask(path: Path, _mtime_ns: int, _size: int) -> Compiler:
+def _ask(path: Path, package: str, _mtime_ns: int, _size: int) -> Compiler:
     """Run the compiler for its version; remembered until the file changes."""
     version = run([str(path), "--version"], QUERY_LIMITS)
     machine = run([str(path), "-dumpmachine"], QUERY_LIMITS)
     if version.outcome != "ok" or not version.stdout.strip():
-        raise MissingTool(f"a working {path}", PACKAGE)
+        raise MissingTool(f"a working {path}", package)
     return Compiler(path, version.stdout.splitlines()[0].strip(), machine.stdout.strip())
 
 
