@@ -125,6 +125,10 @@ def _float(name: str, op: str, dtype: DType) -> str:
         # two selects, for gcc turns one with || into a branch and then vectorises nothing around it
         chosen = f"const {type} r = {'b < a' if op == 'min' else 'a < b'} ? b : a;"
         return _function(name, type, "a b", chosen, "return b != b ? b : r;")
+    if op in ("minnum", "maxnum"):
+        zero = "signbit(b)" if op == "minnum" else "signbit(a)"
+        later = f"a != a || {'b < a' if op == 'minnum' else 'a < b'} || (a == b && {zero})"
+        return _function(name, type, "a b", f"return {later} ? b : a;")
     if op == "rsqrt":
         return _function(name, type, "a", f"return {one} / sqrt{suffix}(a);")
     if op == "sigmoid":

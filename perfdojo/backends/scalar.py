@@ -45,6 +45,7 @@ class ScalarPrinter:
     def __init__(self, names: Names, elements: Mapping[str, DType], vectors: VectorPrinter | None) -> None:
         self.names, self.elements, self.vectors = names, elements, vectors
         self.helpers: set[str] = set()
+        self.counter = "int64_t"
         self._printed: dict[int, tuple[Value, str, int]] = {}
 
     # ------------------------------------------------------------ what statements need
@@ -177,7 +178,7 @@ class ScalarPrinter:
         else:
             listed = ", ".join(self.value(a) for a in value.args)
             text = f"{self.use(f'pd_{op}_f32')}({listed})"
-        if op in ("min", "max", "abs", "floor", "ceil", "round"):
+        if op in ("min", "max", "minnum", "maxnum", "abs", "floor", "ceil", "round"):
             return text, ATOM
         return f"{self.use(f'pd_round_{dtype}')}({text})", ATOM
 

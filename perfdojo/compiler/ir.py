@@ -94,12 +94,12 @@ Expr = Literal | SizeRef | Iter | Load | Op | Cast
 
 # ---------------------------------------------------------------- statements and scopes
 
-Assign = OneOf["=", "+=", "*=", "max=", "min="]
+Assign = OneOf["=", "+=", "*=", "max=", "min=", "maxnum=", "minnum="]
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One element of `target` gets (`=`) or absorbs (`+= *= max= min=`) `value`, where `guard` holds.
+    """One element of `target` gets (`=`) or absorbs (`+= *= max= min= maxnum= minnum=`) `value`, where `guard` holds.
 
     `target` is the written access in the shape of a Load; it is a read too for the reductions.
     """

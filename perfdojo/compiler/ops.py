@@ -51,6 +51,8 @@ OPS: dict[str, OpInfo] = {
         OpInfo("abs", 1, "number"),
         OpInfo("min", 2, "number"),
         OpInfo("max", 2, "number"),
+        OpInfo("minnum", 2, "float"),
+        OpInfo("maxnum", 2, "float"),
         OpInfo("fma", 3, "float"),
         OpInfo("sqrt", 1, "float"),
         OpInfo("rsqrt", 1, "float"),
@@ -71,5 +73,12 @@ OPS: dict[str, OpInfo] = {
 CALLS: frozenset[str] = frozenset(o.name for o in OPS.values() if not o.symbol)
 """Operations written as a call, `exp(x)`."""
 
-REDUCTIONS: dict[str, str] = {"+=": "add", "*=": "mul", "max=": "max", "min=": "min"}
+REDUCTIONS: dict[str, str] = {
+    "+=": "add",
+    "*=": "mul",
+    "max=": "max",
+    "min=": "min",
+    "maxnum=": "maxnum",
+    "minnum=": "minnum",
+}
 """Reduction signs of a statement and the operation that each applies."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from math import inf
+from math import inf, nan
 
 from perfdojo.compiler.analysis.affine import Forms
 from perfdojo.compiler.analysis.ranges import dtype_range
@@ -61,10 +61,12 @@ def start_place(scopes: tuple[Scope, ...], statement: Statement) -> tuple[Place,
 
 
 def neutral(op: str, dtype: DType) -> Literal:
-    """Return the neutral element of the reduction `op` in `dtype`; infinite for max= and min= of floats."""
+    """Return the neutral element of the reduction `op` in `dtype`; of floats infinite for max= and min=, NaN for maxnum= and minnum=."""
     value: float | int
     if op in ("+=", "*="):
         value = 0 if op == "+=" else 1
+    elif op in ("maxnum=", "minnum="):
+        value = nan
     elif dtype.is_float:
         value = -inf if op == "max=" else inf
     else:

@@ -156,6 +156,8 @@ class Env:
             args = (args[0], ir.Literal(3, dtype))
         if name == "neg" and isinstance(args[0], ir.Literal):
             return args[0]
+        if dtype.is_float and name in ("min", "max") and aside(rng, 0.3):
+            name += "num"
         return ir.Op(name, args)
 
     def condition(self, depth: int) -> ir.Expr:
@@ -204,6 +206,13 @@ class Env:
         if self.scopes and dtype == I64 and rng.random() < 0.5:
             return ir.Iter(rng.choice(self.scopes).name)
         return literal(rng, dtype)
+
+
+def aside(rng: random.Random, share: float) -> bool:
+    """Tell yes with probability `share`, without a step of `rng`: what it draws next stays the same."""
+    copy = random.Random()
+    copy.setstate(rng.getstate())
+    return copy.random() < share
 
 
 def rng_choice(rng: random.Random, options: tuple[DType, ...]) -> DType:

@@ -12,7 +12,7 @@ from perfdojo.compiler.dtypes import BOOL, I64, DType
 from perfdojo.compiler.text import names as naming
 from perfdojo.compiler.verify import verify
 from perfdojo.compiler.walk import map_statement, statements
-from tests.random_programs.expressions import FLOATS, INTEGERS, TYPES, Dim, Env, Open, number
+from tests.random_programs.expressions import FLOATS, INTEGERS, TYPES, Dim, Env, Open, aside, number
 
 
 def generate(seed: int, functions: bool = True) -> ir.Program:
@@ -142,6 +142,9 @@ class _Writer:
     def _statement(
         self, target: ir.Load, op: str, value: ir.Expr, guard: ir.Expr | None = None
     ) -> ir.Statement:
+        floats = next(b.dtype.is_float for b in self.made if b.name == target.buffer)
+        if floats and op in ("min=", "max=") and aside(self.rng, 0.3):
+            op = f"{op[:3]}num="
         return ir.Statement(self._fresh("s"), target, op, value, guard)  # type: ignore[arg-type]
 
     def _access(self, b: ir.Buffer, opened: list[Open]) -> ir.Load:

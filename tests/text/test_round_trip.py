@@ -90,7 +90,7 @@ def test_the_generator_covers_the_language() -> None:
     wanted = {f"op {o}" for o in OPS} | {
         f"type {t}" for t in ["f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8", "u8", "bool"]
     }
-    wanted |= {f"sign {s}" for s in ("=", "+=", "*=", "max=", "min=")} | {
+    wanted |= {f"sign {s}" for s in ("=", "+=", "*=", "max=", "min=", "maxnum=", "minnum=")} | {
         "guard",
         "gather",
         "quasi-affine index",

@@ -16,6 +16,8 @@ Shape = tuple[int, ...]
 SOFT_TERM = 2.0**40
 """What a SOFT infinity adds to the number of additions, to mark the sum."""
 
+_NUMBERS = {"maxnum=": np.fmax, "minnum=": np.fmin}
+
 MANY = 1 + 2.0**-20
 """Excess that covers the float64 rounding of a sum of up to 2^32 magnitudes."""
 
@@ -61,7 +63,7 @@ def fold_ordered(
         steps = [None if c is None else np.broadcast_to(c, shape).reshape(flat) for c in condition]
     start = old[0].reshape((*kept, 1)), error(old).reshape((*kept, 1))
     result: Pair | None = None
-    if steps[1] is None and change.op in ("max=", "min="):
+    if steps[1] is None and change.op.startswith(("max", "min")):
         result = _extremum(change, dtype, operation, start, terms, off, steps[0])
     elif steps[1] is None and change.op == "+=" and dtype.is_float:
         result = _sum(dtype, start, terms, off, steps[0])
@@ -90,8 +92,11 @@ def _extremum(
     if happens is not None:
         terms = np.where(happens, terms, absorbed(change.op, dtype).astype(terms.dtype))
         off = np.where(happens, off, 0.0)
-    place = (np.argmax if change.op == "max=" else np.argmin)(terms, axis=-1)[..., None]
-    best = np.take_along_axis(terms, place, axis=-1)
+    if change.op in _NUMBERS:
+        best = _NUMBERS[change.op].reduce(terms, axis=-1, keepdims=True)
+    else:
+        place = (np.argmax if change.op == "max=" else np.argmin)(terms, axis=-1)[..., None]
+        best = np.take_along_axis(terms, place, axis=-1)
     bound = off.max(axis=-1, keepdims=True)
     if dtype.is_float and not np.isfinite(best).all():
         same = (terms == best) | (np.isnan(terms) & np.isnan(best))

@@ -63,7 +63,7 @@ LOGIC: dict[str, Operation] = {"and": _and, "or": lambda a, b: _not(_and(_not(a)
 
 
 def extremum(op: str, dtype: DType) -> Operation:
-    """Neither min nor max moves more than its operands."""
+    """No minimum or maximum moves more than its operands."""
     exact = exact_operation(op, dtype)
 
     def apply(a: Pair, b: Pair) -> Pair:
@@ -74,7 +74,7 @@ def extremum(op: str, dtype: DType) -> Operation:
         if dtype.is_float:
             # An infinity stands unless the other operand may be NaN, and NaN in any case.
             known = bound < np.inf
-            for x, off in ((a[0], error(a)), (b[0], error(b))):
+            for x, off in () if op in ("minnum", "maxnum") else ((a[0], error(a)), (b[0], error(b))):
                 known = known | (np.isnan(x) & (off < np.inf))
             bound = np.where(np.isfinite(value), bound, np.where(known, 0.0, np.inf))
         return tidy(value, bound)

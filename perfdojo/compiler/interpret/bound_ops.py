@@ -40,7 +40,7 @@ def operation(op: str, dtype: DType, fp: str) -> Operation:
         return LOGIC[op]
     if op in ("lt", "le", "gt", "ge", "eq", "ne"):
         return comparison(op)
-    if op in ("min", "max"):
+    if op in ("min", "max", "minnum", "maxnum"):
         return extremum(op, dtype)
     if not dtype.is_float:
         return integer(op, dtype)

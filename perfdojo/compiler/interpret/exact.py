@@ -86,6 +86,8 @@ def operation(op: str, dtype: DType) -> Callable[..., Array]:
     """Return the function of an operation on arrays of type `dtype`."""
     if op in ("min", "max") and dtype.is_float:
         return _minimum if op == "min" else _maximum
+    if op in ("minnum", "maxnum"):
+        return _minimum_number if op == "minnum" else _maximum_number
     if op in _UFUNCS:
         ufunc: Callable[..., Array] = _UFUNCS[op]
         return ufunc
@@ -108,6 +110,14 @@ def _maximum(a: Array, b: Array) -> Array:
 
 def _minimum(a: Array, b: Array) -> Array:
     return np.where((b < a) | (b != b), b, a)
+
+
+def _maximum_number(a: Array, b: Array) -> Array:
+    return np.where((a != a) | (a < b) | ((a == b) & np.signbit(a)), b, a)
+
+
+def _minimum_number(a: Array, b: Array) -> Array:
+    return np.where((a != a) | (b < a) | ((a == b) & np.signbit(b)), b, a)
 
 
 _UFUNCS: dict[str, Any] = {
@@ -184,14 +194,28 @@ def fold(
     if change.op in ("+=", "*="):
         ufunc = np.add if change.op == "+=" else np.multiply
         return np.asarray(ufunc.accumulate(sequence, axis=-1)[..., -1]).reshape(start.shape)
+    if change.op in ("maxnum=", "minnum="):
+        return _extreme_number(change.op, sequence).reshape(start.shape)
     # argmax finds the first of equals and the first NaN: what max(element, value) in order comes to.
     wide = sequence.astype(np.float32) if sequence.dtype == BF16 else sequence
     place = np.argmax(wide, axis=-1) if change.op == "max=" else np.argmin(wide, axis=-1)
     return np.take_along_axis(sequence, place[..., None], axis=-1).reshape(start.shape)
 
 
+def _extreme_number(op: str, sequence: Array) -> Array:
+    """Fold maxnum or minnum over the last axis; of zeros the larger or smaller one, where NumPy takes any."""
+    wide = sequence.astype(np.float64)
+    largest = op == "maxnum="
+    found = (np.fmax if largest else np.fmin).reduce(wide, axis=-1)
+    wins = ((wide == 0) & (np.signbit(wide) != largest)).any(axis=-1)
+    zero = np.where(wins == largest, 0.0, -0.0)
+    return np.where(found == 0, zero, found).astype(sequence.dtype)
+
+
 def absorbed(op: str, dtype: DType) -> Array:
     """Return what changes no element: -0 for a float sum, since -0 + 0 is 0."""
+    if op in ("maxnum=", "minnum="):
+        return np.asarray(np.nan, NUMPY[dtype.name])
     limits = {"max=": (-np.inf, dtype.smallest), "min=": (np.inf, dtype.largest)}
     if op in limits:
         value = limits[op][0] if dtype.is_float else limits[op][1]

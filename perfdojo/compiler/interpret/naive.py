@@ -81,7 +81,7 @@ class _Machine:
         place = self.place(statement.target)
         if all(0 <= i < n for i, n in zip(place, self.shape[name], strict=True)):
             worst = (-math.inf, math.inf) if dtype.is_float else (int(dtype.smallest), int(dtype.largest))
-            neutral = {"+=": 0, "*=": 1, "max=": worst[0], "min=": worst[1]}[statement.op]
+            neutral = {"+=": 0, "*=": 1, "max=": worst[0], "min=": worst[1]}.get(statement.op, math.nan)
             self.memory[name][self.stored(name, place)] = neutral
 
     def execute(self, s: Statement) -> None:
@@ -133,6 +133,12 @@ def _operate(op: str, dtype: DType, a: Element, b: Element = None, c: Element = 
         if a != a or b != b:
             return a if a != a else b
         return b if (a < b if op == "max" else b < a) else a
+    if op in ("minnum", "maxnum"):
+        if a != a or b != b:
+            return b if a != a else a
+        if a == b:
+            return b if math.copysign(1, a) == (1 if op == "minnum" else -1) else a
+        return min(a, b) if op == "minnum" else max(a, b)
     if dtype.is_integer:
         return _wrap(int(_INTEGER[op](a, b)), dtype)
     if op in _FLOAT:

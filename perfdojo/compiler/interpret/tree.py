@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import inf
+from math import inf, nan
 
 from perfdojo.compiler import ir
 from perfdojo.compiler.dtypes import DType
@@ -112,6 +112,8 @@ def neutral(op: str, dtype: DType) -> Literal:
     if op in ("+=", "*="):
         one = int(op == "*=")
         return Literal(float(one) if dtype.is_float else one, dtype)
+    if op in ("maxnum=", "minnum="):
+        return Literal(nan, dtype)
     if dtype.is_float:
         return Literal(-inf if op == "max=" else inf, dtype)
     return Literal(dtype.smallest if op == "max=" else dtype.largest, dtype)

@@ -27,7 +27,7 @@ _READABLE = {
     "NAME": "a name",
     "INT": "a number",
     "FLOAT": "a number",
-    "ASSIGN": "'=', '+=', '*=', 'max=', 'min='",
+    "ASSIGN": "'=', '+=', '*=', 'max=', 'min=', 'maxnum=', 'minnum='",
     "MARK": "a @mark",
     "LBRACE": "'{'",
     "LPAR": "'('",

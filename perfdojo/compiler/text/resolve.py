@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from perfdojo.compiler import ir
 from perfdojo.compiler.diagnostics import PerfDojoError, nearest
 from perfdojo.compiler.dtypes import BOOL, I64
-from perfdojo.compiler.ops import REDUCTIONS
+from perfdojo.compiler.ops import OPS, REDUCTIONS
 from perfdojo.compiler.text import names as naming
 from perfdojo.compiler.text import raw
 from perfdojo.compiler.text.header import buffer, reserved, sizes
@@ -136,6 +136,8 @@ def _statement(s: raw.RawStatement, name: str, names: Names) -> ir.Statement:
         raise names.error(
             f"'{s.op}' does not work on bool", s.target.span, "use an i32 and compare it at the end"
         )
+    if OPS[REDUCTIONS.get(s.op, "add")].rule == "float" and not written.dtype.is_float:
+        raise names.error(f"'{s.op}' is for floats", s.target.span, f"write '{s.op[:3]}='")
     value = build(s.value, written.dtype, names)
     guard = None if s.guard is None else build(s.guard, BOOL, names)
     return ir.Statement(name, target, s.op, value, guard, s.span)  # type: ignore[arg-type]

@@ -23,6 +23,8 @@ _FLOAT: dict[str, Callable[..., float]] = {
     "abs": abs,
     "min": min,
     "max": max,
+    "minnum": min,
+    "maxnum": max,
     "fma": lambda a, b, c: a * b + c,
     "sqrt": math.sqrt,
     "rsqrt": lambda a: 1 / math.sqrt(a),
@@ -38,7 +40,14 @@ _FLOAT: dict[str, Callable[..., float]] = {
     "ceil": lambda a: float(math.ceil(a)),
     "round": lambda a: float(round(a)),
 }
-REDUCING = {"radd": "add", "rmul": "mul", "rmax": "max", "rmin": "min"}
+REDUCING = {
+    "radd": "add",
+    "rmul": "mul",
+    "rmax": "max",
+    "rmin": "min",
+    "rmaxnum": "maxnum",
+    "rminnum": "minnum",
+}
 """Operations of reduction statements, and the plain operation that each applies.
 
 The operands are the element, the value, and the guard where it depends on data.

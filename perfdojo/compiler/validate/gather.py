@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from math import inf
+from math import inf, nan
 from typing import Protocol
 
 from perfdojo.compiler.dtypes import DTYPES, DType
@@ -104,15 +104,20 @@ def _term(terms: Terms, group: str, found: Counter[int]) -> int:
     return terms[(group, *sorted(operands))]
 
 
+_NEUTRAL = {"sum": -0.0, "prod": 1.0, "max*": -inf, "min*": inf, "maxnum*": nan, "minnum*": nan}
+_SETS = frozenset(("max*", "min*", "maxnum*", "minnum*"))
+"""Groups in which an operand counts once."""
+
+
 def _floats(terms: Terms, kind: str, dtype: DType, found: Counter[int]) -> list[int]:
-    neutral = {"sum": -0.0, "prod": 1.0, "max*": -inf, "min*": inf}[kind]
+    neutral = _NEUTRAL[kind]
     dropped = found.pop(terms.constant(dtype, neutral), 0)
     zero = terms.constant(dtype, 0.0)
     if kind == "sum" and zero in found:
         found[zero] = 1
     if not found and dropped:
         return [terms.constant(dtype, neutral)]
-    return list(found) if kind in ("max*", "min*") else list(found.elements())
+    return list(found) if kind in _SETS else list(found.elements())
 
 
 def _integers(terms: Terms, kind: str, dtype: DType, found: Counter[int]) -> list[int]:

@@ -6,9 +6,11 @@ from perfdojo.compiler.dtypes import DTYPES
 from perfdojo.compiler.validate.draws import REDUCING
 from perfdojo.compiler.validate.terms import Terms
 
+_NUMBERS = {"rminnum": "minnum*", "rmaxnum": "maxnum*"}
 _INTEGERS = {"add": "sum", "sub": "sum", "neg": "sum", "mul": "prod", "min": "min*", "max": "max*"}
-_REDUCTIONS = {"radd": "sum", "rmul": "prod", "rmin": "min*", "rmax": "max*"}
+_REDUCTIONS = {"radd": "sum", "rmul": "prod", "rmin": "min*", "rmax": "max*", **_NUMBERS}
 _FLOATS = {"add": "sum", "sub": "sum", "fma": "sum", "mul": "prod", "min": "min*", "max": "max*"}
+_FLOATS |= {"minnum": "minnum*", "maxnum": "maxnum*"}
 
 
 class Groups:

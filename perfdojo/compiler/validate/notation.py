@@ -14,6 +14,7 @@ SHOWN = 3
 """Operands of a long sum that are shown."""
 
 GROUPS = {"sum": "add", "prod": "mul", "max*": "max", "min*": "min", "and*": "and", "or*": "or"}
+GROUPS |= {"maxnum*": "maxnum", "minnum*": "minnum"}
 """Operations of any number of operands, and those of two that they are made of."""
 
 _ATOM = 100

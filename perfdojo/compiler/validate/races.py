@@ -15,7 +15,7 @@ from perfdojo.compiler.ir import Buffer
 from perfdojo.compiler.validate.faults import Fault
 from perfdojo.compiler.validate.terms import element_name
 
-READ, WRITE, REDUCE = 0, 1, {"+=": 2, "*=": 3, "max=": 4, "min=": 5}
+READ, WRITE, REDUCE = 0, 1, {"+=": 2, "*=": 3, "max=": 4, "min=": 5, "maxnum=": 6, "minnum=": 7}
 """Kinds of access; each is below 8."""
 
 MANY = -1
