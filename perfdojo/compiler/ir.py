@@ -99,7 +99,7 @@ Assign = OneOf["=", "+=", "*=", "max=", "min=", "maxnum=", "minnum="]
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One element of `target` gets (`=`) or absorbs (`+= *= max= min= maxnum= minnum=`) `value`, where `guard` holds.
+    """One element of `target` gets (`=`) or absorbs (a reduction sign) `value`, where `guard` holds.
 
     `target` is the written access in the shape of a Load; it is a read too for the reductions.
     """

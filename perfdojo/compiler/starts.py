@@ -61,7 +61,10 @@ def start_place(scopes: tuple[Scope, ...], statement: Statement) -> tuple[Place,
 
 
 def neutral(op: str, dtype: DType) -> Literal:
-    """Return the neutral element of the reduction `op` in `dtype`; of floats infinite for max= and min=, NaN for maxnum= and minnum=."""
+    """Return the neutral element of the reduction `op` in `dtype`.
+
+    Of floats it is infinite for max= and min=, NaN for maxnum= and minnum=.
+    """
     value: float | int
     if op in ("+=", "*="):
         value = 0 if op == "+=" else 1
