@@ -76,14 +76,14 @@ def choose_target(name: str) -> str:
     Raises:
         PerfDojoError: no such target.
     """
-    from perfdojo.backends import get_target, target_names
+    from perfdojo.backends import get_target, host_targets
 
     if name != "host":
         return get_target(name).name
     from perfdojo.toolchains.cpu import read_cpu
 
     cpu = read_cpu()
-    able = [t for n in target_names() if not cpu.missing((t := get_target(n)).features)]
+    able = [t for n in host_targets() if not cpu.missing((t := get_target(n)).features)]
     return max(able, key=lambda t: t.vector_bits).name
 
 

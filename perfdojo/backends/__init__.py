@@ -24,6 +24,11 @@ def target_names() -> tuple[str, ...]:
     return tuple(sorted(n for n in folders if n not in _SHARED))
 
 
+def host_targets() -> tuple[str, ...]:
+    """Return the names of the targets whose code runs on the kind of machine that compiles it, sorted."""
+    return tuple(n for n in target_names() if get_target(n).hosted)
+
+
 def get_target(name: str) -> Target:
     """Return the description of a target.
 
@@ -48,9 +53,12 @@ def planned(
     """Return a bound, verified program as it will be lowered: scheduled, else planned."""
     if scheduled is not None:
         return scheduled.program
+    described = get_target(target)
+    if not described.hosted:
+        return program
     from perfdojo.compiler.plan import plan
 
-    return plan(program, get_target(target), fp, threads)
+    return plan(program, described, fp, threads)
 
 
 def lowered(
@@ -90,10 +98,14 @@ def emit(
 
     described = get_target(target)
     module = import_module(f"{__name__}.{target}")
+    made = planned(program, target, fp=fp, threads=threads, scheduled=scheduled)
+    own = getattr(module, "emit", None)
+    if own is not None:
+        written: EmittedSource = own(made, fp, EmitOptions(program, module.FLAGS, scheduled=scheduled))
+        return written
     printer = getattr(module, "vector_printer", None)
     emulation: tuple[tuple[str, str], ...] = getattr(module, "emulation", tuple)()
     options = EmitOptions(program, getattr(module, "FLAGS", ()), emulation, scheduled)
-    made = planned(program, target, fp=fp, threads=threads, scheduled=scheduled)
     return emit_c(made, described, fp, threads, options, None if printer is None else printer())
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import prod
 from pathlib import PurePath
+from textwrap import wrap
 
 from perfdojo.compiler.emitted import EmittedSource
 from perfdojo.compiler.ir import Program
@@ -16,9 +17,17 @@ from perfdojo.compiler.walk import const_int
 
 
 def made_by(
-    origin: Program, emitted: EmittedSource, target: Target, threads: int, scheduled: Scheduled | None = None
+    origin: Program,
+    emitted: EmittedSource,
+    target: Target,
+    threads: int,
+    scheduled: Scheduled | None = None,
+    compiled: tuple[str, ...] = (),
 ) -> list[str]:
-    """Return the lines of the comment at the top: command, levels, text of the kernel and of its schedule."""
+    """Return the lines of the comment at the top: command, levels, text of the kernel and of its schedule.
+
+    `compiled` tells how the files are compiled, where it is not by the host's gcc.
+    """
     name = PurePath(origin.source.name).name if origin.source else f"{origin.name}.ir"
     sizes = "".join(f" -D {s.name}={const_int(s.value)}" for s in origin.sizes if s.given)
     spread = f" --threads {threads}" if threads > 1 else ""
@@ -28,14 +37,20 @@ def made_by(
         f"Kernel {emitted.kernel} for {target.title}. Made by",
         f"  perfdojoc {_safe(name)} --target {emitted.target} --fp {emitted.fp}{sizes}{spread}{_safe(how)}",
         f"Floating point: {_LEVELS[emitted.fp]}",
-        "Compile with",
-        f"  gcc {' '.join((*_PORTABLE, *emitted.flags))} -c {emitted.kernel}.c",
-        "and link with -lm; -O2 and -march=native are fine too, -ffast-math is not.",
+        *(compiled or _host_command(emitted)),
         "",
         *(_safe(line.rstrip()) for line in text.strip().splitlines()),
         *(("", "Its schedule:", "") if scheduled else ()),
         *(_safe(line.rstrip()) for line in (scheduled.text if scheduled else "").strip().splitlines()),
     ]
+
+
+def _host_command(emitted: EmittedSource) -> tuple[str, ...]:
+    return (
+        "Compile with",
+        f"  gcc {' '.join((*_PORTABLE, *emitted.flags))} -c {emitted.kernel}.c",
+        "and link with -lm; -O2 and -march=native are fine too, -ffast-math is not.",
+    )
 
 
 _PORTABLE = ("-std=c11", "-O3", "-ffp-contract=off", "-frounding-math")
@@ -74,10 +89,17 @@ def contract(program: Program, emitted: EmittedSource, placed: Mapping[str, Layo
         lines.append("f16 and bf16 are passed as their 16 bits.")
     if "bool" in kinds:
         lines.append("A bool is a byte, 0 or 1.")
+    aligned = (
+        f"Pointers are multiples of {emitted.alignment}."
+        if emitted.alignment
+        else "Any alignment of the element type will do, 64 bytes is fastest."
+    )
+    rules = (
+        f"Arrays are row-major where no strides are given. {aligned} No array that is written may overlap"
+        " another one. All elements of an out array are written."
+    )
     lines += [
-        "Arrays are row-major where no strides are given. Any alignment of the element type will do, 64",
-        "bytes is fastest. No array that is written may overlap another one. All elements of an out array",
-        "are written.",
+        *wrap(rules, 97),
         *(f"Workspace: {w}." for w in emitted.workspace),
         "Returns 0; 1 when memory for a temporary could not be had, then no out array has a defined content."
         if any("heap" in w for w in emitted.workspace)

@@ -68,17 +68,13 @@ def emit(
     placed = layouts(program)
     names = Names()
     symbol = names.give("function", program.name)
-    arguments = tuple(_argument(placed[b.name]) for b in program.arguments)
-    parameters = [
-        f"{'const ' if a.role == 'in' else ''}{C_TYPES[a.dtype]} *restrict {names.give('buffer', a.name)}"
-        for a in arguments
-    ]
-    prototype = f"int {symbol}({', '.join(parameters) or 'void'})"
+    arguments = tuple(argument(placed[b.name]) for b in program.arguments)
+    prototype = declaration(symbol, arguments, names)
     for name, _ in function.element_types:
         names.give("buffer", name)
     printer = ScalarPrinter(names, dict(function.element_types), vectors)
     body, openmp = _body(function, printer, threads)
-    body = [f"  (void){names.give('buffer', a.name)};" for a in _unused(function, arguments)] + body
+    body = [*unused(function, arguments, names), *body]
     includes, helpers = _helpers(printer, vectors, openmp)
     done = work(options.origin or program)
     emitted = EmittedSource(
@@ -93,16 +89,16 @@ def emit(
         links=("-lm",),
         requires=target.features,
         emulation=options.emulation,
-        workspace=tuple(_workspace(function.body)),
+        workspace=tuple(workspace(function.body)),
         flops=done.flops,
         integer_ops=done.integer_ops,
         bytes=done.bytes,
     )
     comment = made_by(options.origin or program, emitted, target, threads, options.scheduled)
-    environment = _environment()
+    templates = environment()
     file = f"{program.name}.c"
     header = f"{program.name}.h"
-    source_text = environment.get_template("kernel.c.j2").render(
+    source_text = templates.get_template("kernel.c.j2").render(
         marker=MARKER,
         file=file,
         comment=comment,
@@ -113,7 +109,7 @@ def emit(
         body=body,
         description=description_literals(emitted),
     )
-    header_text = environment.get_template("kernel.h.j2").render(
+    header_text = templates.get_template("kernel.h.j2").render(
         marker=MARKER,
         file=header,
         comment=comment,
@@ -127,7 +123,7 @@ def emit(
 def cmake(emitted: EmittedSource) -> str:
     """Return a CMakeLists.txt that builds the emitted files as a static library."""
     return (
-        _environment()
+        environment()
         .get_template("CMakeLists.txt.j2")
         .render(
             marker=MARKER,
@@ -146,13 +142,22 @@ def _body(function: Function, printer: ScalarPrinter, threads: int) -> tuple[lis
     text = [*front, *lines(function.body, printer, threads)]
     if heap:
         text.append("  free(memory);")
-    return text, any(isinstance(s, For) and s.parallel for s in _nested(function.body))
+    return text, any(isinstance(s, For) and s.parallel for s in nested(function.body))
 
 
-def _unused(function: Function, arguments: tuple[Argument, ...]) -> list[Argument]:
-    """Return the inputs that the function does not read; a compiler would warn of them."""
+def declaration(symbol: str, arguments: tuple[Argument, ...], names: Names) -> str:
+    """Return the C declaration of the function, its parameters under their names in C."""
+    parameters = [
+        f"{'const ' if a.role == 'in' else ''}{C_TYPES[a.dtype]} *restrict {names.give('buffer', a.name)}"
+        for a in arguments
+    ]
+    return f"int {symbol}({', '.join(parameters) or 'void'})"
+
+
+def unused(function: Function, arguments: tuple[Argument, ...], names: Names) -> list[str]:
+    """Return the lines that name inputs which the function does not read; a compiler would warn of them."""
     read: set[str] = set()
-    for s in _nested(function.body):
+    for s in nested(function.body):
         stack = [*values(s)]
         if isinstance(s, Store):
             read.add(s.buffer)
@@ -161,15 +166,16 @@ def _unused(function: Function, arguments: tuple[Argument, ...]) -> list[Argumen
             if isinstance(v, Load):
                 read.add(v.buffer)
             stack.extend(children(v))
-    return [a for a in arguments if a.name not in read]
+    return [f"  (void){names.give('buffer', a.name)};" for a in arguments if a.name not in read]
 
 
-def _nested(body: tuple[Stmt, ...]) -> list[Stmt]:
+def nested(body: tuple[Stmt, ...]) -> list[Stmt]:
+    """Return all statements of a body, those inside of others too."""
     found: list[Stmt] = []
     for s in body:
         found.append(s)
         if isinstance(s, For | If):
-            found += _nested(s.body)
+            found += nested(s.body)
     return found
 
 
@@ -183,10 +189,10 @@ def _helpers(printer: ScalarPrinter, vectors: VectorPrinter | None, openmp: bool
     return includes, "\n".join(t.strip("\n") for t in (scalar_text, vector_text) if t)
 
 
-def _workspace(body: tuple[Stmt, ...]) -> list[str]:
+def workspace(body: tuple[Stmt, ...]) -> list[str]:
     """Return a sentence for each temporary that takes memory."""
     sentences = []
-    for s in _nested(body):
+    for s in nested(body):
         if isinstance(s, Allocate):
             size = s.elems * s.dtype.bytes
             each = f" for each of {s.copies} threads" if s.copies > 1 else ""
@@ -194,7 +200,8 @@ def _workspace(body: tuple[Stmt, ...]) -> list[str]:
     return sentences
 
 
-def _argument(layout: Layout) -> Argument:
+def argument(layout: Layout) -> Argument:
+    """Return the description of a buffer that is an argument."""
     b = layout.buffer
     assert b.role != "tmp"
     values = None if b.values is None else (const_int(b.values[0]), const_int(b.values[1]))
@@ -202,9 +209,10 @@ def _argument(layout: Layout) -> Argument:
 
 
 @cache
-def _environment() -> jinja2.Environment:
+def environment(folder: str = "c") -> jinja2.Environment:
+    """Return the templates of a folder of `perfdojo/templates`."""
     return jinja2.Environment(
-        loader=jinja2.PackageLoader("perfdojo", "templates/c"),
+        loader=jinja2.PackageLoader("perfdojo", f"templates/{folder}"),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

@@ -89,7 +89,7 @@ def _loop(s: For, printer: ScalarPrinter, threads: int, depth: int) -> Iterator[
     if s.unroll:
         yield f"{pad}#pragma GCC unroll {s.unroll}"
     first, end = printer.value(s.start), printer.value(s.stop, 11)
-    yield f"{pad}for (int64_t {name} = {first}; {name} < {end}; {step}) {{"
+    yield f"{pad}for ({printer.counter} {name} = {first}; {name} < {end}; {step}) {{"
     for buffer in s.private:
         own = _buffer(buffer, printer)
         yield f"{pad}  {C_TYPES[printer.element_type(buffer).name]} *restrict {own} = {own_memory(own)};"

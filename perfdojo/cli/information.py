@@ -49,6 +49,7 @@ def list_targets(o: Options) -> int:
         target = get_target(name)
         missing = cpu.missing(target.features)
         here = f"checked by emulation, not timed: no {', '.join(missing)} here" if missing else "runs here"
+        here = here if target.hosted else "runs in a simulator"
         rows.append((name, target.title, here))
     if o.json:
         print(json.dumps({"targets": [{"name": n, "title": t, "here": h} for n, t, h in rows]}))

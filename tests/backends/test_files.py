@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from perfdojo.backends import cmake, emit, get_target, target_names
+from perfdojo.backends import cmake, emit, get_target, host_targets, target_names
 from perfdojo.compiler.bind import bind
 from perfdojo.compiler.diagnostics import PerfDojoError
 from perfdojo.compiler.emitted import EmittedSource
@@ -172,7 +172,8 @@ def test_cmake_text() -> None:
 
 
 def test_targets_are_the_folders() -> None:
-    assert target_names() == ("avx2", "avx512", "c")
+    assert target_names() == ("avx2", "avx512", "c", "snitch")
+    assert host_targets() == ("avx2", "avx512", "c")
     assert all(get_target(n).name == n for n in target_names())
     with pytest.raises(PerfDojoError, match="no target 'avx51'") as error:
         get_target("avx51")

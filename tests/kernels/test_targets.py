@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from perfdojo.backends import target_names
+from perfdojo.backends import host_targets
 from perfdojo.compiler.bind import bind
 from perfdojo.compiler.interpret import random_inputs
 from perfdojo.compiler.verify import verify
@@ -34,7 +34,7 @@ def _wrong(found: list[tuple[str, dict[str, int]]], target: str, kinds: tuple[st
     return wrong
 
 
-@pytest.mark.parametrize("target", target_names())
+@pytest.mark.parametrize("target", host_targets())
 @pytest.mark.parametrize("first", range(0, len(NAMES), PART))
 def test_kernels_agree_at_prime_sizes(first: int, target: str) -> None:
     chosen = [(n, list(odd_sizes(n))[1]) for n in NAMES[first : first + PART]]
@@ -42,7 +42,7 @@ def test_kernels_agree_at_prime_sizes(first: int, target: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("target", target_names())
+@pytest.mark.parametrize("target", host_targets())
 @pytest.mark.parametrize("name", NAMES)
 def test_kernel_agrees_at_default_and_odd_sizes(name: str, target: str) -> None:
     chosen = [(name, s) for s in ({}, *odd_sizes(name))]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from perfdojo.backends import target_names
+from perfdojo.backends import host_targets
 from perfdojo.compiler.bind import bind
 from perfdojo.compiler.interpret import random_inputs
 from perfdojo.compiler.ir import Program
@@ -36,7 +36,7 @@ def _extreme(program: Program) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("target", target_names())
+@pytest.mark.parametrize("target", host_targets())
 @pytest.mark.parametrize("path", BUGS, ids=lambda p: p.stem)
 def test_bug_stays_mended(path: Path, target: str) -> None:
     program = bind(read(path.name, path.read_bytes()))

@@ -25,10 +25,6 @@ from perfdojo.compiler.lowering.lir import (
 )
 from perfdojo.compiler.walk import scopes
 
-STACK_BUFFER_BYTES = 16 << 10
-STACK_BYTES = 256 << 10
-"""Limits of one temporary and of all together on the stack; threads have 2 MiB or more (glibc: 8 MiB)."""
-
 
 def placed(body: tuple[Stmt, ...], context: Context) -> tuple[Stmt, ...]:
     """Return the body with an `Allocate` for each temporary that is still accessed."""
@@ -36,14 +32,14 @@ def placed(body: tuple[Stmt, ...], context: Context) -> tuple[Stmt, ...]:
     _collect(body, None, context.arena, uses)
     front: list[Stmt] = []
     inside: dict[int, tuple[list[Stmt], list[str]]] = {}
-    free = STACK_BYTES
+    free = context.target.stack_bytes
     overlapping = _overlapping(context)
     for name, layout in context.layouts.items():
         if layout.buffer.role != "tmp" or name not in uses:
             continue
         loop = uses[name].private_to(name in overlapping)
-        small = layout.bytes <= STACK_BUFFER_BYTES and layout.bytes <= free
-        stack = small if layout.buffer.space != "heap" else False
+        small = layout.bytes <= min(context.target.stack_buffer_bytes, free)
+        stack = small if layout.buffer.space not in ("heap", "tcdm") else False
         if layout.buffer.space == "register":
             context.notes.append(f"{name}: space(register) needs memory, {layout.bytes} bytes")
         if stack:

@@ -29,6 +29,9 @@ class Target:
         features: CPU flags that the emitted code needs, as /proc/cpuinfo names them.
         marks: ways to run a scope that it has hardware and code for; moves give no others.
         spaces: memory spaces for temporaries that it has; moves choose no others.
+        hosted: its code runs on the kind of machine that compiles it; else it is assembled and simulated.
+        stack_buffer_bytes, stack_bytes: limits of one temporary and of all together on the stack; threads
+            of a host have 2 MiB or more (glibc: 8 MiB).
     """
 
     name: str
@@ -40,6 +43,9 @@ class Target:
     features: tuple[str, ...] = ()
     marks: frozenset[str] = frozenset(("parallel", "unroll"))
     spaces: frozenset[str] = frozenset(("heap", "stack"))
+    hosted: bool = True
+    stack_buffer_bytes: int = 16 << 10
+    stack_bytes: int = 256 << 10
 
 
 def at_least(level: FpLevel, needed: FpLevel) -> bool:
