@@ -1,5 +1,5 @@
 /* The scalar operations. */
-#include "fp_soft.h"
+#include "fp_host.h"
 
 int fp_width(enum fp_fmt f) { return fp_layouts[f].width; }
 
@@ -12,7 +12,8 @@ uint64_t fp_unbox(enum fp_fmt f, uint64_t reg) {
 }
 
 uint64_t fp_add(enum fp_fmt f, uint64_t a, uint64_t b, enum fp_rm rm, unsigned *flags) {
-    return fp_soft_add(f, a, b, rm, flags);
+    uint64_t result;
+    return fp_host_add(f, a, b, rm, &result, flags) ? result : fp_soft_add(f, a, b, rm, flags);
 }
 
 uint64_t fp_sub(enum fp_fmt f, uint64_t a, uint64_t b, enum fp_rm rm, unsigned *flags) {
@@ -20,13 +21,16 @@ uint64_t fp_sub(enum fp_fmt f, uint64_t a, uint64_t b, enum fp_rm rm, unsigned *
 }
 
 uint64_t fp_mul(enum fp_fmt f, uint64_t a, uint64_t b, enum fp_rm rm, unsigned *flags) {
-    return fp_soft_mul(f, a, b, rm, flags);
+    uint64_t result;
+    return fp_host_mul(f, a, b, rm, &result, flags) ? result : fp_soft_mul(f, a, b, rm, flags);
 }
 
 uint64_t fp_fma(enum fp_fmt f, uint64_t a, uint64_t b, uint64_t c, enum fp_rm rm, bool neg_product, bool neg_addend,
                 unsigned *flags) {
-    uint64_t top = fp_sign_bit(f);
-    return fp_soft_fma(f, neg_product ? a ^ top : a, b, neg_addend ? c ^ top : c, rm, flags);
+    uint64_t top = fp_sign_bit(f), result;
+    if (neg_product) a ^= top;
+    if (neg_addend) c ^= top;
+    return fp_host_fma(f, a, b, c, rm, &result, flags) ? result : fp_soft_fma(f, a, b, c, rm, flags);
 }
 
 uint64_t fp_div(enum fp_fmt f, uint64_t a, uint64_t b, enum fp_rm rm, unsigned *flags) {

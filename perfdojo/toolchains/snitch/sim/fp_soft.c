@@ -1,15 +1,6 @@
 /* Addition, multiplication and fused multiply-add in integer arithmetic, for every format and rounding mode. */
 #include "fp_soft.h"
 
-const struct fp_layout fp_layouts[6] = {
-    [FP_S] = {23, 127, 32, 0x7f800000u},
-    [FP_D] = {52, 1023, 64, UINT64_C(0x7ff0000000000000)},
-    [FP_H] = {10, 15, 16, 0x7c00},
-    [FP_AH] = {7, 127, 16, 0x7f80},
-    [FP_B] = {2, 15, 8, 0x7c},
-    [FP_AB] = {3, 7, 8, 0x78},
-};
-
 struct fp_num fp_unpack(enum fp_fmt f, uint64_t v) {
     const struct fp_layout *l = &fp_layouts[f];
     bool sign = (v & fp_sign_bit(f)) != 0;

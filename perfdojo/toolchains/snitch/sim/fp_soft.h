@@ -12,7 +12,15 @@ struct fp_layout {
     int width;
     uint64_t inf;
 };
-extern const struct fp_layout fp_layouts[6];
+/* Here, so that a constant format makes its layout constant. */
+static const struct fp_layout fp_layouts[6] = {
+    [FP_S] = {23, 127, 32, 0x7f800000u},
+    [FP_D] = {52, 1023, 64, UINT64_C(0x7ff0000000000000)},
+    [FP_H] = {10, 15, 16, 0x7c00},
+    [FP_AH] = {7, 127, 16, 0x7f80},
+    [FP_B] = {2, 15, 8, 0x7c},
+    [FP_AB] = {3, 7, 8, 0x78},
+};
 
 enum fp_kind { NUM_ZERO, NUM_FINITE, NUM_INF, NUM_QNAN, NUM_SNAN };
 
