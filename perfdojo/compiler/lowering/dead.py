@@ -4,9 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from perfdojo.compiler.lowering.arena import Arena
 from perfdojo.compiler.lowering.context import Context
-from perfdojo.compiler.lowering.lir import Comment, Set, Stmt, Store
-from perfdojo.compiler.lowering.walk import ASSIGNMENTS, BLOCKS, Body, Facts, Key, key_of, values
+from perfdojo.compiler.lowering.lir import Comment, Set, Stmt, Store, Value
+from perfdojo.compiler.lowering.walk import (
+    ASSIGNMENTS,
+    BLOCKS,
+    Body,
+    Effects,
+    Facts,
+    Key,
+    key_of,
+    place_of,
+    values,
+)
 
 
 def alive(body: Body, context: Context) -> Body:
@@ -58,27 +69,29 @@ def _kept(body: Body, variables: set[str], unread: set[str]) -> Body:
 
 def _without_overwritten(body: Body, facts: Facts) -> Body:
     out: list[Stmt] = []
-    covered: dict[Key, str] = {}
+    covered: dict[Key, Store] = {}
     for s in reversed(body):
         if isinstance(s, Comment):
             out.append(s)
             continue
-        effects = facts.effects(s)
         if isinstance(s, Store):
-            key = key_of(s)
-            if key in covered:
+            if key_of(s) in covered:
                 continue
-            covered = _unread(covered, effects.read)
-            covered[key] = s.buffer
-        else:
-            covered = _unread(covered, effects.read)
-            if isinstance(s, BLOCKS):
-                s = replace(s, body=_without_overwritten(s.body, facts))
+            covered[key_of(s)] = s
+        # what a store itself loads is loaded before it covers anything
+        covered = _still_covered(covered, facts.effects(s), facts.arena)
+        if isinstance(s, BLOCKS):
+            s = replace(s, body=_without_overwritten(s.body, facts))
         out.append(s)
     return tuple(reversed(out))
 
 
-def _unread(covered: dict[Key, str], read: frozenset[str]) -> dict[Key, str]:
-    if not covered or not read:
-        return covered
-    return {k: b for k, b in covered.items() if b not in read}
+def _still_covered(covered: dict[Key, Store], effects: Effects, arena: Arena) -> dict[Key, Store]:
+    """Return the stores of which no element is read, and whose elements are the same before a statement."""
+
+    def steady(v: Value) -> bool:
+        return arena.variables(v).isdisjoint(effects.defined) and arena.buffers(v).isdisjoint(effects.written)
+
+    return {
+        key: s for key, s in covered.items() if s.buffer not in effects.read and all(map(steady, place_of(s)))
+    }

@@ -116,7 +116,7 @@ class _Block:
         span = self.arena.span(t.value.type.lanes, t.mask)
         self.known.forget_span(t.buffer, self.arena.linear(t.offset), span, self.facts)
         if wanted:
-            self.known.element(key, t.offset, t.value, span)
+            self.known.element(t, t.value, t.value.type.lanes)
 
     # ------------------------------------------------------------ values
 

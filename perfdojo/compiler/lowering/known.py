@@ -7,16 +7,22 @@ from typing import NamedTuple
 
 from perfdojo.compiler.lowering.arena import Arena
 from perfdojo.compiler.lowering.linear import Linear
-from perfdojo.compiler.lowering.lir import Const, Load, Value, Var
-from perfdojo.compiler.lowering.walk import Facts, Key, key_of
+from perfdojo.compiler.lowering.lir import Const, Load, Store, Value, Var
+from perfdojo.compiler.lowering.walk import Facts, Key, key_of, place_of
 
 
 class Element(NamedTuple):
-    """An element, or `span` neighbouring ones, and the variable or constant that equals them."""
+    """An element, or `span` neighbouring ones, and the variable or constant that equals them.
+
+    Attributes:
+        where: the offset.
+        place: what says which elements these are: the offset, and the mask where there is one.
+    """
 
     where: Linear
     value: Value
     span: int
+    place: tuple[Value, ...]
 
 
 @dataclass(slots=True)
@@ -51,12 +57,15 @@ class Known:
             self.names[id(value)] = value, var
             self._depends |= self.arena.variables(value)
         if isinstance(value, Load) and value.lane_offset is None:
-            self.element(key_of(value), value.offset, var, self.arena.span(value.type.lanes, value.mask))
+            self.element(value, var, value.type.lanes)
 
-    def element(self, key: Key, offset: Value, value: Value, span: int) -> None:
-        """Learn that the element of `key` equals `value`."""
-        self._depends |= self.arena.variables(value) | self.arena.variables(offset)
-        self.memory.setdefault(key[0], {})[key] = Element(self.arena.linear(offset), value, span)
+    def element(self, access: Load | Store, value: Value, lanes: int) -> None:
+        """Learn that the element that a load or a store names equals `value`."""
+        place = place_of(access)
+        self._depends |= self.arena.variables(value).union(*map(self.arena.variables, place))
+        span = self.arena.span(lanes, access.mask)
+        entry = Element(self.arena.linear(access.offset), value, span, place)
+        self.memory.setdefault(access.buffer, {})[key_of(access)] = entry
 
     def find(self, value: Value) -> Value | None:
         """Return the variable or constant that equals `value`."""
@@ -76,9 +85,7 @@ class Known:
         variables = self.arena.variables
 
         def steady(entry: Element) -> bool:
-            return variables(entry.value).isdisjoint(gone) and all(
-                variables(a).isdisjoint(gone) for a in self.arena.atoms(entry.where)
-            )
+            return all(variables(v).isdisjoint(gone) for v in (entry.value, *entry.place))
 
         for buffer, entries in self.memory.items():
             self.memory[buffer] = {k: e for k, e in entries.items() if steady(e)}
@@ -96,25 +103,29 @@ class Known:
                 self.memory[buffer] = {}
             elif entries:
                 self.memory[buffer] = {
-                    k: e
-                    for k, e in entries.items()
-                    if all(read(a).isdisjoint(gone) for a in self.arena.atoms(e.where))
+                    k: e for k, e in entries.items() if all(read(v).isdisjoint(gone) for v in e.place)
                 }
         self.names = {k: e for k, e in self.names.items() if read(e[0]).isdisjoint(gone)}
 
     def forget_span(self, buffer: str, where: Linear, span: int, facts: Facts) -> None:
-        """Forget the elements that a store may have changed: those not surely apart from its span."""
-        entries = self.memory.get(buffer)
-        if entries:
-            self.memory[buffer] = {k: e for k, e in entries.items() if apart(e.where, e.span, where, span)}
-        read = self.arena.buffers
-        doubtful = [k for k, e in self.names.items() if buffer in read(e[0])]
-        for k in doubtful:
-            if not self._untouched(self.names[k][0], buffer, where, span, facts):
-                del self.names[k]
+        """Forget what a store may have changed: elements, and values, not surely apart from its span.
+
+        An element is forgotten too where its own place is read from what changed.
+        """
+
+        def steady(value: Value) -> bool:
+            return self._untouched(value, buffer, where, span, facts)
+
+        for name, entries in self.memory.items():
+            self.memory[name] = {
+                k: e
+                for k, e in entries.items()
+                if (name != buffer or apart(e.where, e.span, where, span)) and all(map(steady, e.place))
+            }
+        self.names = {k: e for k, e in self.names.items() if steady(e[0])}
 
     def _untouched(self, value: Value, buffer: str, where: Linear, span: int, facts: Facts) -> bool:
-        return all(
+        return buffer not in self.arena.buffers(value) or all(
             load.buffer != buffer
             or (
                 load.lane_offset is None

@@ -69,6 +69,11 @@ def key_of(s: Load | Store) -> Key:
     return s.buffer, id(s.offset), lanes, id(s.mask)
 
 
+def place_of(s: Load | Store) -> tuple[Value, ...]:
+    """Return the values that say which elements a load without gather, or a store, is of."""
+    return (s.offset,) if s.mask is None else (s.offset, s.mask)
+
+
 def values(s: Stmt) -> tuple[Value, ...]:
     """Return the values that a statement evaluates, without those of its body."""
     if isinstance(s, Store):
