@@ -1,0 +1,1 @@
+"""The Snitch toolchain: ELF files of kernels, a simulated cluster, and where the cycles went."""

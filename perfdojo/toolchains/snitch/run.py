@@ -1,0 +1,144 @@
+"""Build a kernel for Snitch, run it on a simulated cluster, judge what it did."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from perfdojo.compiler.emitted import EmittedSource
+from perfdojo.toolchains.arrays import Array, count_nans, from_memory, to_memory, why_unfit_inputs
+from perfdojo.toolchains.process import Limits
+from perfdojo.toolchains.results import Failure, Outcome, RunResult
+from perfdojo.toolchains.snitch.elf import Elf, read_elf
+from perfdojo.toolchains.snitch.gcc import DIVIDER, Tools, build_elf
+from perfdojo.toolchains.snitch.judge import judge_area, judge_results, read_results, results_bytes
+from perfdojo.toolchains.snitch.layout import DMA_HART, Area, image, place
+from perfdojo.toolchains.snitch.simulator import MEMORY_BYTES, Fault, Job, Simulation, simulate
+
+CHECK_TIMEOUT_S = 60.0
+KEEP, COMPARE = 1, 2
+"""Flags of the plan in start.S."""
+CLUSTER_CORES = 8
+
+Machine = Callable[[Elf, Job, Limits], Simulation]
+"""What runs a program: the built-in simulator or another one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """A kernel that compiled, with its harness.
+
+    Attributes:
+        area: where its arguments lie.
+        elf: the program, its inputs not yet in it.
+        command, warnings: of the compiler.
+        self_check: it compares its outputs itself.
+    """
+
+    emitted: EmittedSource
+    tools: Tools
+    area: Area
+    elf: Elf
+    command: str
+    warnings: str
+    self_check: bool = False
+
+
+def build(emitted: EmittedSource, tools: Tools, self_check: bool = False) -> Built | Failure:
+    """Compile and link the kernel with its harness."""
+    area = place(emitted)
+    made = build_elf(emitted, area, tools, self_check)
+    if isinstance(made, Failure):
+        return made
+    return Built(emitted, tools, area, read_elf(made.path), made.command, made.warnings, self_check)
+
+
+def run(
+    built: Built,
+    inputs: Mapping[str, Array],
+    machine: Machine | None = None,
+    timeout_s: float = CHECK_TIMEOUT_S,
+) -> RunResult:
+    """Run the kernel on `inputs`, arrays for the `in` and `inout` arguments in dtype and shape of each.
+
+    It is called twice, with different garbage in and around the arguments: so a write next to a buffer or to
+    an input, an output element that is not written, and what only the first call gets right are found.
+    """
+    unfit = why_unfit_inputs(built.emitted.arguments, inputs)
+    if unfit:
+        return RunResult("not-runnable", unfit)
+    memory = input_memory(built, inputs)
+    elf = program(built, memory, 2, KEEP)
+    done = (machine or builtin(built.tools))(elf, check_job(built), limits(timeout_s))
+    outcome, text = judge_end(built, done, 2)
+    if outcome != "ok":
+        return RunResult(outcome, text)
+    first, second = done.memory[1], done.memory[2]
+    outcome, text = judge_area(built.area, image(built.area, memory, 0), first, second)
+    if outcome != "ok":
+        return RunResult(outcome, text)
+    outputs = {
+        a.name: from_memory(a, first[at : at + a.bytes])
+        for a, at in zip(built.area.arguments, built.area.offsets, strict=True)
+        if a.role != "in"
+    }
+    nans = {name: count for name, value in outputs.items() if (count := count_nans(value))}
+    return RunResult("ok", "", outputs, nans, done.seconds)
+
+
+def builtin(tools: Tools) -> Machine:
+    """Return the simulator that perfdojo brings."""
+    return lambda elf, job, bounds: simulate(elf, job, tools, bounds)
+
+
+def limits(seconds: float) -> Limits:
+    """Return what a simulation may use."""
+    return Limits(wall_s=seconds, memory_bytes=MEMORY_BYTES, output_bytes=64 << 20, processes=1)
+
+
+def input_memory(built: Built, inputs: Mapping[str, Array]) -> dict[str, bytes]:
+    """Return the bytes of the arguments that the kernel reads, by name."""
+    return {a.name: to_memory(a, inputs[a.name]).tobytes() for a in built.area.arguments if a.role != "out"}
+
+
+def program(built: Built, memory: dict[str, bytes], repetitions: int, flags: int) -> Elf:
+    """Return the program with its inputs and its plan, as every simulator of the cluster takes it."""
+    images = image(built.area, memory, 0) + image(built.area, memory, 1)
+    plan = struct.pack("<2I", repetitions, flags)
+    return built.elf.patched({"perfdojo_images": images, "perfdojo_plan": plan})
+
+
+def check_job(built: Built) -> Job:
+    """Return a job that brings back the results and the area after the first two calls."""
+    symbols, size = built.elf.symbols, built.area.size_bytes
+    left = symbols["perfdojo_images" if built.area.in_main else "perfdojo_snapshots"]
+    return job(built, ((left, size), (left + size, size)))
+
+
+def job(
+    built: Built, more: tuple[tuple[int, int], ...] = (), statistics: bool = False, events: bool = False
+) -> Job:
+    """Return a job on the smallest cluster that runs the kernel; its first dump is that of the results."""
+    e = built.emitted
+    results = (built.elf.symbols["perfdojo_results"], results_bytes(e))
+    cores = DMA_HART if e.dma else e.cores
+    return Job(cores, e.dma, DIVIDER in e.requires, statistics, events, dumps=(results, *more))
+
+
+def judge_end(built: Built, done: Simulation, repetitions: int) -> tuple[Outcome, str]:
+    """Judge how a simulation ended and what the program said of itself; ok, or what is wrong."""
+    if done.fault is not None:
+        return "crash", describe_fault(built, done.fault)
+    if done.outcome != "ok":
+        return done.outcome, done.text
+    results = read_results(built.emitted, done.memory[0], repetitions)
+    where = built.elf.function_at(results.trap[1]) or hex(results.trap[1]) if results.trap else ""
+    return judge_results(built.emitted, results, where)
+
+
+def describe_fault(built: Built, fault: Fault) -> str:
+    """Return the place and the reason of something undefined in one sentence."""
+    where = built.elf.function_at(fault.pc)
+    at = f"{where} ({fault.pc:#x})" if where else f"{fault.pc:#x}"
+    return f"hart {fault.hart} at {at}, cycle {fault.cycle}, word {fault.word:#010x}: {fault.reason}"
