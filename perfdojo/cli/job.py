@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import prod
 from pathlib import Path
@@ -11,25 +10,22 @@ from typing import TYPE_CHECKING, Any
 
 from perfdojo.cli.kernels import write_files
 from perfdojo.cli.options import Options
-from perfdojo.cli.report import Screen, percent, quantity
+from perfdojo.cli.report import Screen, quantity
 from perfdojo.compiler.diagnostics import PerfDojoError
 from perfdojo.compiler.walk import const_int
 from perfdojo.finding import choose_target, read_kernel
 
 if TYPE_CHECKING:
+    from perfdojo.cli.machine import Kernel, Machine
     from perfdojo.cli.schedules import Choice
     from perfdojo.compiler.emitted import EmittedSource
     from perfdojo.compiler.ir import Program
-    from perfdojo.toolchains.harness import Host
-    from perfdojo.toolchains.host import Built
 
 INPUTS = ("normal", "uniform", "cancel", "denormal", "huge", "equal", "special")
 """Kinds of inputs that a check tries; `random_inputs` makes them."""
-SETTLED = 0.02
-"""Half the confidence interval of a median, as a part of it, above which the report says so."""
 LONG = 200_000_000
 """Statement executions above which a check tries only the kinds of `INPUTS_OF_LONG`: each takes seconds."""
-CHECK_BYTES, TIME_BYTES = 16, 8
+CHECK_BYTES = 16
 """Bytes for each element of an argument, at the least: its value and its bound in float64."""
 INPUTS_OF_LONG = ("normal", "special")
 
@@ -111,9 +107,8 @@ class Job:
         self.result.files += [str(p) for p in paths]
         self.screen.line("emit", ", ".join(str(p) for p in paths), "ok")
 
-    def shared(self, folder: Path, host: Host) -> None:
+    def shared(self, folder: Path, machine: Machine) -> None:
         """Build the library for `perfdojo.load` in `folder`."""
-        from perfdojo.toolchains.host import shared_library
         from perfdojo.toolchains.results import Failure
 
         path = folder / f"lib{self.emitted.kernel}.so"
@@ -123,7 +118,7 @@ class Job:
             )
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            made = shared_library(self.emitted, path, host)
+            made = machine.shared(self.emitted, path)
         except OSError as error:
             at = error.filename2 or error.filename or folder
             raise PerfDojoError(f"cannot write to {at}: {error.strerror}") from None
@@ -133,19 +128,18 @@ class Job:
         self.result.files.append(str(path))
         self.screen.line("shared", f"{path}; in Python: perfdojo.load('{path}')", "ok")
 
-    def build(self, host: Host) -> Built | None:
+    def build(self, machine: Machine) -> Kernel | None:
         """Compile it; None when that failed."""
-        from perfdojo.toolchains.host import build
         from perfdojo.toolchains.results import Failure
 
         with self.screen.working("building"):
-            built = build(self.emitted, host)
+            built = machine.build(self.emitted)
         if isinstance(built, Failure):
             self._build_failed(built.text, built.lines, built.folder)
             return None
         self.result.build = {"command": built.command, "timed": built.timed, "reason": built.reason or None}
         self.screen.line("build", _short_command(built.command), "ok")
-        for note in host.places.notes:
+        for note in machine.notes:
             self.screen.line("", note, "note")
         return built
 
@@ -156,32 +150,29 @@ class Job:
         self.screen.line("", f"source and the compiler's whole message: {folder}")
         self.result.fail(text, f"source and the compiler's message are in {folder}")
 
-    def check(self, built: Built) -> bool:
+    def check(self, kernel: Kernel) -> bool:
         """Compare with the reference on every kind of input; tell whether it passed."""
         from perfdojo.compiler.interpret import random_inputs
         from perfdojo.compiler.work import work
-        from perfdojo.toolchains.host import run
 
-        self._need_memory(CHECK_BYTES)
-        worst, elements = 0.0, 0
+        self.need_memory(CHECK_BYTES)
+        worst: float | None = 0.0
+        elements = 0
         undecided: dict[str, int] = {}
         kinds = INPUTS_OF_LONG if work(self.bound).executions > LONG else INPUTS
         for kind in kinds:
             with self.screen.working(f"checking, {kind} inputs"):
                 inputs = random_inputs(self.bound, self.options.seed, kind)
-                ran = run(built, inputs, threads=self.options.threads)
-                if ran.outcome == "not-runnable":
-                    self.result.check = {"passed": None, "reason": ran.text}
-                    self.screen.line("check", ran.text, "note")
-                    return True
-                if ran.outcome != "ok":
-                    return self._check_failed(kind, f"{ran.outcome}: {ran.text}", worst)
-                share, open_, wrong = self._judge(inputs, ran.outputs)
-            worst = max(worst, share)
-            undecided |= {kind: open_} if open_ else {}
-            elements += sum(v.size for v in ran.outputs.values())
-            if wrong:
-                return self._check_failed(kind, wrong, worst)
+                found = kernel.check(self, inputs)
+            if found.outcome == "not-runnable":
+                self.result.check = {"passed": None, "reason": found.text}
+                self.screen.line("check", found.text, "note")
+                return True
+            worst = None if worst is None or found.share is None else max(worst, found.share)
+            undecided |= {kind: found.undecided} if found.undecided else {}
+            elements += found.elements
+            if found.outcome != "ok":
+                return self._check_failed(kind, found.text, worst)
         self.result.check = {
             "passed": True,
             "worst_over_bound": worst,
@@ -189,26 +180,23 @@ class Job:
             "elements": elements,
             "undecided": sum(undecided.values()),
         }
-        found = "every element exact" if worst == 0 else f"worst error {worst:.2g} of the derived bound"
-        found = "bit for bit the reference" if self.options.fp == "strict" else found
-        self.screen.line("check", f"{found} ({elements} elements on {len(kinds)} kinds of inputs)", "ok")
+        found_text = self._agreement(worst)
+        self.screen.line("check", f"{found_text} ({elements} elements on {len(kinds)} kinds of inputs)", "ok")
         for kind, count in undecided.items():
             text = f"{count} elements on {kind} inputs may overflow or go either way: no finite bound"
             self.screen.line("", text, "note")
-        if not built.timed and built.reason and not self.options.time:
-            self.screen.line("", built.reason, "note")
+        if not kernel.timed and kernel.reason and not self.options.time:
+            self.screen.line("", kernel.reason, "note")
         return True
 
-    def _judge(self, inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> tuple[float, int, str]:
-        """Return the worst share of the bound, the undecided elements, and what is wrong or ""."""
-        from perfdojo.compiler.interpret import compare, first_difference, interpret, reference
-
+    def _agreement(self, worst: float | None) -> str:
         if self.options.fp == "strict":
-            return 0.0, 0, first_difference(outputs, interpret(self.bound, inputs))
-        verdict = compare(outputs, reference(self.bound, inputs, self.options.fp))
-        return verdict.worst_over_bound, verdict.undecided_count, "" if verdict.passed else verdict.message
+            return "bit for bit the reference"
+        if worst is None:
+            return "every element within the derived bound"
+        return "every element exact" if worst == 0 else f"worst error {worst:.2g} of the derived bound"
 
-    def _need_memory(self, each: int) -> None:
+    def need_memory(self, each: int) -> None:
         """Refuse what surely exceeds this machine's memory, at `each` bytes for an element of an argument."""
         need = sum(prod(map(const_int, b.shape)) * (each + b.dtype.bytes) for b in self.bound.arguments)
         have = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
@@ -219,74 +207,15 @@ class Job:
                 hint="check it at smaller sizes (-D), or only emit it (-o)",
             )
 
-    def _check_failed(self, kind: str, message: str, worst: float) -> bool:
+    def _check_failed(self, kind: str, message: str, worst: float | None) -> bool:
         self.result.check = {"passed": False, "worst_over_bound": worst, "inputs": [kind], "message": message}
         self.result.fail(f"the check failed on {kind} inputs: {message}")
         self.screen.line("check", f"failed on {kind} inputs: {message}", "bad")
         return False
 
-    def time(self, built: Built) -> bool:
-        """Measure it and set the time against the machine's limit; tell whether that went well."""
-        from perfdojo.compiler.interpret import random_inputs
-        from perfdojo.toolchains.host import measure
-
-        o = self.options
-        if not built.timed:
-            self.result.time = {"median_s": None, "reason": built.reason}
-            self.screen.line("time", built.reason, "note")
-            return True
-        self._need_memory(TIME_BYTES)
-        with self.screen.working("measuring"):
-            inputs = random_inputs(self.bound, o.seed, "normal")
-            m = measure(built, inputs, o.budget_s, o.threads, "cold" if o.cache == "cold" else "hot")
-        if m.outcome != "ok":
-            self.result.fail(f"measuring failed: {m.outcome}: {m.text}")
-            self.screen.line("time", f"{m.outcome}: {m.text}", "bad")
-            return False
-        self.result.time = {
-            "median_s": m.median_s,
-            "min_s": m.min_s,
-            "samples": len(m.samples_s),
-            "spread": m.spread,
-            "interval_s": list(m.interval_s) if m.interval_s else None,
-            "threads": m.threads,
-            "cache": m.cache,
-            "notes": list(m.notes),
-        }
-        half = (m.interval_s[1] - m.interval_s[0]) / 2 / m.median_s if m.interval_s else m.spread
-        threads = f"{m.threads} thread" + ("s" if m.threads > 1 else "")
-        self.screen.line(
-            "time",
-            f"{quantity(m.median_s, 's')} median ± {percent(half)}, {quantity(m.min_s, 's')} minimum, "
-            f"{len(m.samples_s)} samples ({threads}, {m.cache} cache)",
-            "ok" if half <= SETTLED else "note",
-        )
-        if half > SETTLED:
-            self.screen.line("", "not settled within the budget: --budget gives it more seconds", "note")
-        for note in m.notes:
-            self.screen.line("", note, "note")
-        self._limit(built, m.median_s)
-        return True
-
-    def _limit(self, built: Built, seconds: float) -> None:
-        from perfdojo.toolchains.roofline import limit_of
-
-        e = self.emitted
-        rates = [quantity(e.flops / seconds, "FLOP/s")] if e.flops else []
-        rates.append(quantity(e.bytes / seconds, "B/s"))
-        with self.screen.working("measuring this machine's limits, once"):
-            limit = limit_of(built.host, e, self.options.threads, self.options.cache)
-        if limit is None:
-            self.screen.line("rate", ", ".join(rates))
-            return
-        share = limit.seconds / seconds
-        self.result.limit = {
-            "share": share,
-            "bound": limit.bound,
-            "seconds": limit.seconds,
-            "text": limit.text,
-        }
-        self.screen.line("rate", f"{', '.join(rates)}: {100 * share:.0f} % of the limit ({limit.text})")
+    def time(self, kernel: Kernel) -> bool:
+        """Measure it; tell whether that went well."""
+        return kernel.time(self)
 
 
 def _short_command(command: str) -> str:

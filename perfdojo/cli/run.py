@@ -140,14 +140,14 @@ def _steps(job: Job, o: Options) -> bool:
         return False
     if not (shared or o.check or o.time):
         return True
-    from perfdojo.toolchains.host import find_host
+    from perfdojo.cli.machine import choose_machine
 
-    host = find_host()
+    machine = choose_machine(o, job.emitted.target)
     if shared:
-        job.shared(o.output or Path(), host)
+        job.shared(o.output or Path(), machine)
     if not (o.check or o.time):
         return job.result.error is None
-    built = job.build(host)
+    built = job.build(machine)
     if built is None or (o.check and not job.check(built)):
         return False
     return job.time(built) if o.time else True

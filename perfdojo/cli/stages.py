@@ -59,10 +59,10 @@ def _stage(
     emitted = emit(bound, target, fp=o.fp, threads=o.threads, scheduled=scheduled)
     if o.emit == "source":
         return emitted.files if o.output else emitted.files[:1]
-    from perfdojo.toolchains.host import assembly, find_host
+    from perfdojo.cli.machine import choose_machine
     from perfdojo.toolchains.results import Failure
 
-    made = assembly(emitted, find_host())
+    made = choose_machine(o, target).assembly(emitted)
     if isinstance(made, Failure):
         raise PerfDojoError(made.text, hint=f"source and the compiler's message are in {made.folder}")
     return ((f"{bound.name}.s", f"# {MARKER}\n{made}"),)

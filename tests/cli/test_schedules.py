@@ -88,12 +88,12 @@ def test_the_check_sees_a_program_that_differs_from_the_kernel(folder: Path) -> 
 
     from perfdojo.backends import emit
     from perfdojo.cli.job import Job, Result
+    from perfdojo.cli.machine import choose_machine
     from perfdojo.cli.options import options, parser
     from perfdojo.cli.report import Screen
     from perfdojo.cli.schedules import Choice
     from perfdojo.compiler.schedule import Scheduled
     from perfdojo.session import Session
-    from perfdojo.toolchains.host import find_host
 
     s = Session("mm.ir", target="c")
     wrong = Session((folder / "mm.ir").read_text().replace("* b", "- b"), target="c")
@@ -101,7 +101,7 @@ def test_the_check_sees_a_program_that_differs_from_the_kernel(folder: Path) -> 
     made = Scheduled(replace(wrong.program, source=s.original.source), "schedule mm\nend\n")
     emitted = emit(s.original, "c", scheduled=made)
     job = Job(o, Screen(silent=True), Result(), s.original, emitted, s.kernel, Choice())
-    built = job.build(find_host())
+    built = job.build(choose_machine(o, "c"))
     assert built is not None
     assert not job.check(built)
 

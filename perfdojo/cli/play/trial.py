@@ -16,7 +16,7 @@ from perfdojo.compiler.walk import const_int
 from perfdojo.session import Session
 
 if TYPE_CHECKING:
-    from perfdojo.toolchains.host import Built
+    from perfdojo.cli.machine import Kernel
 
 Say = Callable[[str], None]
 
@@ -53,13 +53,13 @@ class Trial:
             say(f"  {_ratio(self.times[0], seconds)} the first time")
         self.times.append(seconds)
 
-    def _built(self, say: Say) -> tuple[Job, Built | None]:
+    def _built(self, say: Say) -> tuple[Job, Kernel | None]:
         """Build, without the line of the compiler that the main job reports."""
-        from perfdojo.toolchains.host import find_host
+        from perfdojo.cli.machine import choose_machine
 
         job = self._job()
         job.screen.silent = True
-        built = job.build(find_host())
+        built = job.build(choose_machine(self.options, job.emitted.target))
         job.screen.silent = False
         if built is None and job.result.error is not None:
             say(f"{job.result.error['message']}; {job.result.error['hint']}")

@@ -1,6 +1,6 @@
 """Names of the instructions and CSRs that Snitch has and Debian's objdump does not know.
 
-Encodings: the extensions Xssr, Xfrep, Xdma and Xfvec, as checked on the RTL of snitch_cluster (commit 2fa3848).
+Encodings: the extensions Xssr, Xfrep, Xdma and Xfvec, checked on the RTL of snitch_cluster (commit 2fa3848).
 """
 
 from __future__ import annotations
