@@ -208,6 +208,16 @@ def refused(lines: str, move: str, target: str = "avx2") -> str:
             "create_temporary t at i writes",
             "8: with the copy 'i' is marked @parallel",
         ),
+        (
+            "i:8@parallel z[{0}] = x[{0}]\n| j:1 y[{0}] = {0} < 1 and {1} < 1 ? z[{1}] : 0",
+            "create_temporary z at j layout [j]",
+            "8: with the copy 'i' is marked @parallel, but iteration 0 writes z[0] and iteration 1 reads it",
+        ),
+        (
+            "i:8@vector z[{0}] = x[{0}]\n| y[{0}] = {0} < 1 ? z[0] : 0",
+            "create_temporary z at y",
+            "8: with the copy 'i' is marked @vector, but iteration 0 writes z[0] and iteration 1 reads it",
+        ),
     ],
 )
 def test_refused(lines: str, move: str, why: str) -> None:

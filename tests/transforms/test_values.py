@@ -65,6 +65,12 @@ HEAD = (
             "hoist y at j",
             "2: no operation of y is the same in all iterations of j",
         ),
+        # what a condition leaves out another thread may be writing
+        (
+            "i:4@parallel h[{0}] = v[{0}]\n| j:4 y[{0},{1}] = {0} < 1 and {1} < 2 ? h[0] * 2.0 : 0.0\n",
+            "hoist y at j",
+            "2: no operation of y is the same in all iterations of j",
+        ),
         # the guard keeps the target inside, or where something was written
         (
             "i:4 t[{0}] = v[{0}]\ni2:3 j2:4 k:4 t[{0}+{1}] += x[{0},{2}] if {0} + {1} < 4\n"

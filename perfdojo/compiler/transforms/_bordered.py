@@ -13,7 +13,7 @@ from perfdojo.compiler.analysis.footprint import Extent, hull
 from perfdojo.compiler.dtypes import I64
 from perfdojo.compiler.ir import Expr, Iter, Literal, Load, Op
 from perfdojo.compiler.transforms._forms import spelled_form
-from perfdojo.compiler.transforms._proved import Region, is_filled, is_plain
+from perfdojo.compiler.transforms._proved import Region, is_filled, is_plain, meets_writes
 from perfdojo.compiler.transforms._staging import (
     ZERO,
     Staging,
@@ -145,7 +145,9 @@ def _box(
         for test in tests[1:]:
             condition = Op("and", (condition, test))
         value = Op("select", (condition, value, found[0].border))
-    proved = is_plain(known, accesses) and is_filled(known, place, name)
+    proved = (
+        is_plain(known, accesses) and is_filled(known, place, name) and not meets_writes(known, place, name)
+    )
     replaced: dict[Expr, tuple[Expr, ...]] = {one.select: indices[one.load] for one in found}
     return Staging(box_dims(stored, box), element, value, (), replaced, proved)
 

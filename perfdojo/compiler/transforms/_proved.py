@@ -15,6 +15,8 @@ from perfdojo.compiler.tree import nodes
 from perfdojo.compiler.walk import loads
 
 Region = Place[Scope] | Place[Statement]
+LANES_OR_THREADS = CONCURRENT_MARKS | {"vector"}
+"""Marks under which no iteration may read what another one writes."""
 
 
 def accesses_in(known: Model, place: Region) -> list[Access]:
@@ -94,16 +96,29 @@ def is_proved(
     Args:
         touched: each element that is copied is read in each iteration of the scopes around.
     """
+    name = accesses[0].load.buffer
     if not is_plain(known, accesses):
         return False
+    if touched and not tests:
+        return True
+    if meets_writes(known, place, name):
+        return False
     if not tests:
-        return touched or is_filled(known, place, accesses[0].load.buffer)
+        return is_filled(known, place, name)
     affine = all(
         held is not None and all(f.quasi_affine for f in held)
         for a in accesses
         for held in (exactly(known, c) for c in a.conditions)
     )
-    return affine and known.buffers[accesses[0].load.buffer].role in ("in", "inout")
+    return affine and known.buffers[name].role in ("in", "inout")
+
+
+def meets_writes(known: Model, place: Region, name: str) -> bool:
+    """True when one more read of a buffer may be of what other iterations of a marked scope around write."""
+    marked = {s.name for s in place.around if s.mark in LANES_OR_THREADS}
+    return bool(marked) and any(
+        a.writes and any(s.name in marked for s in a.scopes) for a in known.by_buffer[name]
+    )
 
 
 def is_read_before(known: Model, place: Region, name: str) -> bool:
@@ -125,7 +140,7 @@ def is_private_inside(known: Model, place: Region, accesses: Sequence[Access]) -
     if known.buffers[name].role != "tmp" or len(accesses) < len(known.by_buffer[name]):
         return False
     marks = {n.mark for n in nodes((place.node,)) if isinstance(n, Scope)}
-    return bool(marks & (CONCURRENT_MARKS | {"vector"}))
+    return bool(marks & LANES_OR_THREADS)
 
 
 def _starts_all(inside: Sequence[Access], name: str) -> bool:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from perfdojo.compiler.analysis.accesses import Model, model
 from perfdojo.compiler.dtypes import BOOL
-from perfdojo.compiler.ir import Buffer, Cast, Expr, Iter, Load, Node, Op, Program, Scope, Statement
+from perfdojo.compiler.ir import Buffer, Cast, Expr, Iter, Load, Node, Op, Place, Program, Scope, Statement
+from perfdojo.compiler.transforms._proved import meets_writes
 from perfdojo.compiler.transforms._storage import in_hardware_loop, reads_back, with_buffers
 from perfdojo.compiler.transforms.base import (
     Setting,
@@ -39,7 +40,8 @@ class Hoist(Transform):
     0. s is a statement, k a scope, and the new names are free.
     1. k is around s.
     2. Some part does not use the iterations of k and of the scopes in it, loads nothing that k writes, and,
-       where a guard or condition decides whether it is evaluated, loads only from arguments and inside them.
+       where a guard or condition decides whether it is evaluated, loads only from arguments, inside them,
+       and nothing that a concurrent scope around k writes.
     3. The literals of the statement keep their types in the text.
     4. k is not in a stream or a hardware loop.
 
@@ -92,7 +94,7 @@ class Hoist(Transform):
 
     def _parts(self, program: Program) -> list[Expr]:
         place = program.statements[self.statement]
-        search = _Search(model(program), program.scopes[self.scope].node, lambda number: str(number))
+        search = _Search(model(program), program.scopes[self.scope], lambda number: str(number))
         search.visit(place.node.value, place.node.guard is not None)
         return list(search.found.values())
 
@@ -102,7 +104,7 @@ class Hoist(Transform):
         node = program.statements[self.statement].node
         search = _Search(
             model(program),
-            program.scopes[self.scope].node,
+            program.scopes[self.scope],
             lambda number: made(self.names, number, f"{self.statement}_h", taken),
         )
         value = search.visit(node.value, node.guard is not None)
@@ -136,10 +138,10 @@ class _Search:
         found: name of a new buffer -> what it holds.
     """
 
-    def __init__(self, known: Model, scope: Scope, name: Callable[[int], str]) -> None:
-        inside = list(nodes(scope.body))
-        self.known, self.name = known, name
-        self.inner = {scope.name, *(n.name for n in inside if isinstance(n, Scope))}
+    def __init__(self, known: Model, place: Place[Scope], name: Callable[[int], str]) -> None:
+        inside = list(nodes(place.node.body))
+        self.known, self.name, self.place = known, name, place
+        self.inner = {place.node.name, *(n.name for n in inside if isinstance(n, Scope))}
         self.written = {n.target.buffer for n in inside if isinstance(n, Statement)}
         self.found: dict[str, Expr] = {}
         self._known: dict[str, str] = {}
@@ -179,8 +181,10 @@ class _Search:
         )
 
     def _is_always_inside(self, load: Load) -> bool:
-        """True for an element that exists and has a value, whatever the conditions are."""
+        """True for an element that exists and may be read, whatever the conditions are."""
         if self.known.buffers[load.buffer].role not in ("in", "inout"):
+            return False
+        if meets_writes(self.known, self.place, load.buffer):
             return False
         for index, extent in zip(load.indices, self.known.shape(load.buffer), strict=True):
             form = self.known.forms.form(index)
