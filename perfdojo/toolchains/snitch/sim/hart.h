@@ -1,0 +1,12 @@
+// Integer core of one hart.
+#ifndef PD_HART_H
+#define PD_HART_H
+#include "model.h"
+void hart_reset(Hart *h, Cluster *c, uint32_t id, uint32_t entry);
+void hart_cycle(Hart *h);
+// Value of a CSR and what a write to it does.
+uint32_t csr_read(const Hart *h, uint32_t csr);
+void csr_write(Hart *h, uint32_t csr, uint32_t value);
+uint32_t alu(const Dec *d, uint32_t a, uint32_t b);
+bool branch_taken(uint32_t op, uint32_t a, uint32_t b);
+#endif

@@ -1,0 +1,231 @@
+// State of the simulated cluster: plain structures, one step a clock cycle.
+#ifndef PD_MODEL_H
+#define PD_MODEL_H
+#include <stdbool.h>
+#include <stdint.h>
+#include "decode.h"
+
+enum {
+  MAX_CORES = 8,          // compute cores
+  MAX_HARTS = 9,          // and the DMA hart
+  TCDM_BASE = 0x10000000, TCDM_BYTES = 128 * 1024, BANKS = 32,
+  RING = 32,              // sequencer ring buffer, instructions
+  MOVERS = 3, FIFO = 4,   // stream movers of a core, elements buffered in each
+  INT_LOADS = 4, INT_MEM = 4, FP_LOADS = 4, FP_MEM = 4, MEM_PATH = 4,  // outstanding accesses
+  CAQ = 8,                // FP loads and stores handed over and not yet answered
+  PAGE_BITS = 16, PAGE_WORDS = 1 << (PAGE_BITS - 2),
+};
+
+// Why the integer core or the FP subsystem did not issue in a cycle.
+enum {
+  ST_NONE, ST_LOAD, ST_FP, ST_MULDIV, ST_SSR, ST_DMA, ST_PORT, ST_OFFLOAD, ST_LSU, ST_FENCE, ST_ICACHE, ST_BARRIER,
+  FS_RAW, FS_WAW, FS_EMPTY, FS_FULL, FS_LSU, FS_FPU, FS_IDLE, FS_FREP, STALLS
+};
+
+enum { AMO_NONE, AMO_ADD, AMO_SWAP, AMO_AND, AMO_OR, AMO_XOR, AMO_MIN, AMO_MAX, AMO_MINU, AMO_MAXU, AMO_LR, AMO_SC };
+
+// What is counted for one instruction address (flag 2).
+typedef struct { uint64_t count, cycles, fpu, stalls[STALLS]; } PcStat;
+
+typedef struct {          // 64 KiB of memory that holds code or data
+  uint8_t *bytes;
+  Dec *dec;               // decoded words; op 0 = not yet decoded
+  PcStat *stat;
+} Page;
+
+typedef struct {          // round-robin arbiter: priority, and the request set that is held while nobody grants
+  uint32_t held;
+  uint8_t rr, lock;
+} Arb;
+
+typedef struct {          // load or store on its way to memory
+  uint32_t addr, pc;
+  uint64_t data;
+  uint8_t size, write, amo, fp, rd, sign, rep, hart;
+} MemReq;
+
+typedef struct {          // answer to a MemReq, in order
+  uint64_t when, data;
+  uint8_t fp, write, rd, rep;
+} MemRsp;
+
+typedef struct {          // instruction handed over by the integer core
+  const Dec *dec;
+  uint32_t pc, a, b, addr;
+} Offload;
+
+typedef struct { const Dec *dec; uint32_t pc, a, addr; } RingEntry;
+
+typedef struct {          // one loop of the sequencer
+  uint16_t max_iter, iter;
+  uint8_t max_inst, inst, smax, smask, base;
+} Loop;
+
+typedef struct {
+  RingEntry ring[RING];
+  Loop loop[2];
+  uint8_t base, rd, count;          // first entry held, entry to issue next (both modulo 32), entries held
+  uint8_t loops, idx, active, all_in, stagger;
+} Seq;
+
+typedef struct {          // configuration of a mover (running or shadow)
+  uint32_t ptr, bound[4], stride[4], rep, idx_base;
+  uint8_t write, dims, indirect, done, idx_size, idx_shift, idx_merge;
+} MoverCfg;
+
+typedef struct {
+  MoverCfg q, s;          // running job, shadow
+  uint32_t index[4];
+  struct { uint32_t ptr; uint8_t last; } out[2];  // addresses generated
+  uint8_t out_n, last_sent;
+  uint8_t was_done, config_ok;      // as the cycle began: no job runs; no job is queued
+  uint64_t fifo[FIFO], rsp_data;
+  uint8_t head, n, credits, rsp, rep, was_write;
+  uint64_t idx_word[4], idx_data;   // index words fetched
+  uint8_t idx_head, idx_n, idx_credits, idx_byte, idx_rsp, asks;
+  uint32_t idx_todo, idx_words;     // indices to use, words to fetch
+  Arb port;               // data against index fetches
+  uint64_t job_elems, seen;         // elements of the last job, elements read or written since its start
+} Mover;
+
+typedef struct { uint64_t ready, result; uint32_t pc; uint8_t rd, acc, ssr; } FpuOp;
+typedef struct { FpuOp op[4]; uint8_t head, n, depth; } FpuPipe;
+
+typedef struct {
+  Seq seq;
+  uint64_t f[32];
+  uint32_t sb;            // FP registers with a result under way
+  uint8_t ssr, in_flight, out_taken, repeats;   // stream semantics on; operations in the FPU; pipeline that delivered + 1
+  uint32_t chain, chain_full;       // scalar chaining: registers, those with a value not yet read
+  FpuPipe pipe[5];
+  Arb out;
+  uint64_t div_busy;
+  MemReq req[2];          // spill register towards memory
+  uint8_t req_n, loads, mem, loads_n0, mem_n0;
+  uint64_t popped[MOVERS];          // elements that the instruction reads
+  Dec altered;            // instruction with staggered registers
+  Mover mover[MOVERS];
+  uint8_t busy_movers;    // bit set: mover has something to do
+  uint8_t lane_ok;        // bit set: the mover could deliver or take an element when the cycle began
+  uint8_t stream_full;
+  uint64_t wait_since;
+} Fpss;
+
+typedef struct { uint32_t tag[8], last; uint8_t valid, next; } L0;
+
+struct Cluster;
+typedef struct {
+  struct Cluster *cl;
+  uint32_t id, pc;
+  uint32_t x[32];
+  uint32_t sb, sb_cause[32];        // registers with a result under way and who brings it
+  uint32_t page_tag;
+  Page *page;
+  uint8_t wait_barrier, parked, dma;
+  uint64_t resume;
+  uint32_t fcsr, fmode, mtvec, mepc, mcause, mscratch, mstatus;
+  Offload acc[2];         // register stage of the hand-over
+  uint8_t acc_n, acc_n0;
+  struct { uint32_t data; uint8_t rd; uint64_t when; } rsp[2];   // results for x registers
+  uint8_t rsp_n, rsp_n0;
+  Arb rsp_arb, mem_arb, port_arb;
+  uint8_t ssr_rsp, ssr_rd, dma_rsp, dma_rd, md_rsp, md_rd;
+  uint32_t ssr_data, dma_data, md_data;
+  MemReq req[2];          // integer accesses on their way
+  uint8_t req_n, req_n0, loads, mem;
+  MemRsp lrsp[2];         // integer answers
+  uint8_t lrsp_n, lrsp_n0, fpreq_n0;
+  MemRsp rq[MEM_PATH];    // accesses made, answers in order
+  uint8_t rq_head, rq_n, rq_n0;
+  struct { uint32_t word; uint8_t write; } caq[CAQ];
+  uint8_t caq_head, caq_n;
+  Fpss fp;
+  L0 l0;
+  uint64_t instret, fpu_issues, seq_issues, offloads, loads_done, stalls[STALLS], wait_from;
+} Hart;
+
+typedef struct {          // TCDM: bytes, an arbiter a bank, atomics in progress
+  uint8_t *bytes;
+  Arb bank[BANKS];
+  uint8_t amo_state[BANKS];
+  struct { uint32_t addr; uint8_t hart, valid; } lr[BANKS];
+  uint32_t want[BANKS], touched;    // ports that ask for each bank in this cycle
+  uint32_t addr[MAX_HARTS * MOVERS];
+  uint8_t kind[MAX_HARTS * MOVERS];
+  uint32_t amo_busy;      // banks with an atomic in progress
+  uint32_t dma_banks;     // banks that the DMA takes in this cycle
+  uint64_t accesses, conflicts;
+} Tcdm;
+
+typedef struct {          // shared multiplier and divider
+  Arb in;
+  uint8_t offered, mul_valid, mul_hart, mul_rd, div_state, div_hart, div_rd, div_zero;
+  uint32_t mul_res, div_res, div_cnt;
+  Arb out;
+} MulDiv;
+
+enum { DMA_QUEUE = 16 };
+typedef struct { uint64_t when; uint32_t src, dst, size, sstr, dstr, reps, id; } DmaJob;
+typedef struct {
+  DmaJob set, queue[DMA_QUEUE + 1];  // settings of the next transfer; the running one and those that wait
+  uint8_t head, n, fin_n;
+  uint32_t next_id, done_id, row, off;
+  struct { uint64_t when; uint32_t id; } fin[8];  // all beats made, not yet reported
+  uint64_t bytes_moved, busy_cycles;
+} Dma;
+
+typedef struct { uint64_t busy[2]; Arb arb; uint32_t want; } Soc;
+
+typedef struct {
+  uint32_t tag[2][128];
+  uint8_t valid[2][128], lru[128];
+  uint64_t port_free;
+  struct { uint32_t line; uint64_t when; } miss[8];
+  uint8_t miss_n;
+} L1;
+
+typedef struct Cluster {
+  uint64_t now, max_cycles;
+  uint32_t cores, harts, flags, tohost;
+  Hart hart[MAX_HARTS];
+  Tcdm tcdm;
+  MulDiv md;
+  Dma dma;
+  Soc soc;
+  L1 l1;
+  Page **pages;           // of main memory
+  uint32_t barrier_n;
+  uint64_t perf_zero[16], perf_sel[16];
+  uint32_t scratch[4];
+  bool stop, failed;
+  uint32_t exit_code, err_hart, err_pc, err_word, trap_pc, trap_word, trap_cause;
+  uint64_t err_cycle;
+  char reason[256], trap_reason[160];
+  void *events;           // FILE of the event log
+} Cluster;
+
+enum { F_DIV = 1, F_STATS = 2, F_EVENTS = 4, F_DMA = 8 };
+
+// Records the first error and stops the run.
+void fail(Cluster *c, const Hart *h, uint32_t pc, uint32_t word, const char *format, ...);
+
+static inline uint32_t arb_next(uint32_t req, uint32_t rr) {  // next requester above rr, else the lowest
+  uint32_t up = rr >= 31 ? 0 : req & ~((2u << rr) - 1);
+  return (uint32_t)__builtin_ctz(up ? up : req);
+}
+// Index that a binary tree of 32 leaves selects: right where only right asks, or both ask and the priority bit says so.
+static inline uint32_t arb_pick(uint32_t req, uint32_t rr) {
+  uint32_t lo = 0;
+  for (uint32_t half = 16; half; half >>= 1) {
+    uint32_t left = (req >> lo) & ((1u << half) - 1), right = (req >> (lo + half)) & ((1u << half) - 1);
+    if (!left || (right && (rr & half))) lo += half;
+  }
+  return lo;
+}
+static inline uint32_t arb_try(Arb *a, uint32_t req) { return arb_pick(a->lock ? a->held : req, a->rr); }
+static inline void arb_done(Arb *a, uint32_t req, bool granted) {
+  if (a->lock) req = a->held;
+  if (granted) a->rr = (uint8_t)arb_next(req, a->rr), a->lock = 0;
+  else a->held = req, a->lock = 1;
+}
+#endif
