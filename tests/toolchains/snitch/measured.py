@@ -1,7 +1,7 @@
 """Packed operations with the words that the RTL gave.
 
-Operands and results of programs run on the RTL of snitch_cluster 2fa3848 (FPnew e5aa6a0), whole 64-bit registers,
-under Verilator.
+Operands and results, whole 64-bit registers, of programs that ran on the RTL of snitch_cluster 2fa3848
+(FPnew e5aa6a0) under Verilator.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 /* Sums and products by the host's FPU, where it provably gives the same result and flags; included by the files fp*.c.
  *
  * Each function returns false where it does not answer: NaNs, infinities, results near the ends of the exponent range,
- * most zeros, and for binary64 every mode but RNE. The host's rounding mode must be the default one, to nearest. Whether
- * a result is inexact is computed, not read from the host's status word: that is slow, and differs between hosts in
- * where it sees underflow. Where *flags has NX already, it need not be computed.
+ * some zeros, and for binary64 every mode but RNE. The host's rounding mode must be the default one, to nearest.
+ * Whether a result is inexact is computed, not read from the host's status word: that is slow, and hosts differ in
+ * where they see underflow. Where *flags has NX already, it need not be computed.
  *
  * Error-free transformations: the sum is Knuth's TwoSum; for the fused operation see Boldo and Muller, "Exact and
  * approximated error of the FMA", IEEE Trans. Computers 60 (2011); rounding to odd before rounding to a narrower format
@@ -54,9 +54,11 @@ static inline bool fp_host_add_d(uint64_t a, uint64_t b, uint64_t *result, unsig
 }
 
 static inline bool fp_host_mul_d(uint64_t a, uint64_t b, uint64_t *result, unsigned *flags) {
-    *result = fp_double_bits(fp_as_double(a) * fp_as_double(b));
+    double left = fp_as_double(a), right = fp_as_double(b);
+    *result = fp_double_bits(left * right);
+    if (!FP_HOST || fp_field(*result) == 0x7ff) return false;
     /* Field 1 may be a tiny value that was rounded up. */
-    if (!FP_HOST || fp_field(*result) < 2 || fp_field(*result) == 0x7ff) return false;
+    if (fp_field(*result) < 2) return left == 0 || right == 0;
     if (*flags & FP_NX) return true;
     uint64_t fraction = (UINT64_C(1) << 52) - 1;
     uint64_t x = (a & fraction) | (uint64_t)(fp_field(a) != 0) << 52;
@@ -133,10 +135,19 @@ static inline uint64_t fp_host_round(enum fp_fmt f, uint64_t bits, bool more, en
     return fp_round(f, bits >> 63, fp_field(bits) - 1023, bits << 11 | UINT64_C(1) << 63, rm, flags);
 }
 
+static inline uint64_t fp_host_zero(enum fp_fmt f, double zero) {
+    return fp_double_bits(zero) >> 63 << (fp_layouts[f].width - 1);
+}
+
 /* p + c, each a finite value of a narrow format or a product of two such. */
 static inline bool fp_host_sum(enum fp_fmt f, double p, double c, enum fp_rm rm, uint64_t *result, unsigned *flags) {
     double sum = p + c;
-    if (!FP_HOST || sum == 0) return false;
+    if (!FP_HOST) return false;
+    if (sum == 0) {
+        /* Exact. All modes but RDN give it the sign that the host does. */
+        *result = fp_host_zero(f, sum);
+        return rm != RDN;
+    }
     double error = fp_sum_error(p, c, sum);
     /* Towards zero, so that what is missing has the sum's own sign. */
     uint64_t bits = fp_double_bits(sum) - (error != 0 && (error < 0) != (sum < 0));
@@ -156,7 +167,10 @@ static inline bool fp_host_mul(enum fp_fmt f, uint64_t a, uint64_t b, enum fp_rm
     if (f == FP_D) return rm == RNE && fp_host_mul_d(a, b, result, flags);
     if (!FP_HOST || !fp_is_finite(f, a) || !fp_is_finite(f, b)) return false;
     double p = fp_host_value(f, a) * fp_host_value(f, b);
-    if (p == 0) return false;
+    if (p == 0) {
+        *result = fp_host_zero(f, p);
+        return true;
+    }
     *result = fp_host_round(f, fp_double_bits(p), false, rm, flags);
     return true;
 }

@@ -10,7 +10,10 @@ struct fp_num fp_unpack(enum fp_fmt f, uint64_t v) {
     if (abs == l->inf) return (struct fp_num){NUM_INF, sign, 0, 0};
     if (abs > l->inf) return (struct fp_num){frac >> (l->man - 1) ? NUM_QNAN : NUM_SNAN, sign, 0, 0};
     int stored = (int)(abs >> l->man);
-    if (stored) return (struct fp_num){NUM_FINITE, sign, stored - l->bias, (frac | UINT64_C(1) << l->man) << (63 - l->man)};
+    if (stored) {
+        uint64_t hidden = UINT64_C(1) << l->man;
+        return (struct fp_num){NUM_FINITE, sign, stored - l->bias, (frac | hidden) << (63 - l->man)};
+    }
     int zeros = __builtin_clzll(frac);
     return (struct fp_num){NUM_FINITE, sign, 1 - l->bias - l->man + 63 - zeros, frac << zeros};
 }

@@ -12,6 +12,7 @@ struct fp_layout {
     int width;
     uint64_t inf;
 };
+
 /* Here, so that a constant format makes its layout constant. */
 static const struct fp_layout fp_layouts[6] = {
     [FP_S] = {23, 127, 32, 0x7f800000u},

@@ -14,8 +14,8 @@ static void put_larger_first(struct fp_wide *x, struct fp_wide *y) {
     *y = swap;
 }
 
-/* Two exact numbers that do not cancel leave a sum of at least 2^-47 of the larger one, so at least 70 right bits of the
- * third stay above the sticky one. */
+/* Terms have 48 bits at most. So the two larger ones cancel, or leave at least 2^-48 of their size; then what the inner
+ * addition jams, more than 100 bits down, is far below the last place of the sum. */
 static uint64_t round_sum(enum fp_fmt f, struct fp_wide x, struct fp_wide y, struct fp_wide z, enum fp_rm rm,
                           unsigned *flags) {
     put_larger_first(&x, &y);
@@ -35,9 +35,10 @@ static bool host_dot(enum fp_fmt to, enum fp_fmt from, const uint64_t v[4], uint
     if (!fp_is_finite(to, acc)) return false;
     double x = fp_host_value(from, v[0]) * fp_host_value(from, v[1]);
     double y = fp_host_value(from, v[2]) * fp_host_value(from, v[3]);
+    if (negate) x = -x, y = -y;
     double sum = x + y;
     if (fp_sum_error(x, y, sum) != 0) return false;
-    return fp_host_sum(to, negate ? -sum : sum, fp_host_value(to, acc), rm, result, flags);
+    return fp_host_sum(to, sum, fp_host_value(to, acc), rm, result, flags);
 }
 
 /* +-(v0*v1 + v2*v3) + acc. */
