@@ -6,6 +6,7 @@
 #include "events.h"
 #include "fpss.h"
 #include "hart.h"
+#include "icache.h"
 #include "tcdm.h"
 #include "units.h"
 
@@ -54,6 +55,8 @@ void cluster_run(Cluster *c) {
       if (!fpss_quiet(&c->hart[i])) fpss_cycle(&c->hart[i]);
     }
     muldiv_accept(c);
+    icache_cycle(c);
+    if (c->stop) break;
     for (uint32_t i = 0; i < c->harts; i++) hart_cycle(&c->hart[i]);
     if (c->barrier_n == c->harts) release(c);
     c->now++;

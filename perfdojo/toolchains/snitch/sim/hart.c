@@ -17,14 +17,21 @@ void hart_reset(Hart *h, Cluster *c, uint32_t id, uint32_t entry) {
 
 // ---- fetch ----
 
-static const Dec *fetch(Hart *h) {
+bool hart_page(Hart *h) {
   uint32_t pc = h->pc, tag = pc & ~((1u << PAGE_BITS) - 1);
-  if (h->page_tag != tag) {
-    Page *p = page_at(h->cl, pc);
-    if (!p) { fail(h->cl, h, pc, 0, "jumps to 0x%08x, where there is no memory", pc); return 0; }
-    if (!p->dec && !(p->dec = calloc(PAGE_WORDS, sizeof *p->dec))) abort();
-    h->page = p, h->page_tag = tag;
+  if (h->page_tag == tag) return true;
+  Page *p = page_at(h->cl, pc);
+  if (!p) { fail(h->cl, h, pc, 0, "jumps to 0x%08x, where there is no memory", pc); return false; }
+  if (!p->dec) {
+    p->dec = calloc(PAGE_WORDS, sizeof *p->dec), p->target = calloc(PAGE_WORDS, sizeof *p->target);
+    if (!p->dec || !p->target) abort();
   }
+  h->page = p, h->page_tag = tag;
+  return true;
+}
+
+static const Dec *fetch(Hart *h) {
+  uint32_t pc = h->pc;
   Dec *d = &h->page->dec[(pc >> 2) & (PAGE_WORDS - 1)];
   if (d->op != OP_NONE) return d;
   if (pc & 3) { fail(h->cl, h, pc, 0, "jumps to 0x%08x, which is not a multiple of 4", pc); return 0; }
@@ -197,7 +204,7 @@ void hart_cycle(Hart *h) {
     count_core(h, h->pc - 4, ST_BARRIER);
   } else {
     uint32_t pc = h->pc;
-    int why = icache_fetch(h) ? 0 : ST_ICACHE;
+    int why = h->l0.hit ? 0 : ST_ICACHE;
     const Dec *d = why ? 0 : fetch(h);
     if (d) {
       why = blocked(h, d);

@@ -4,6 +4,7 @@
 #include "model.h"
 void hart_reset(Hart *h, Cluster *c, uint32_t id, uint32_t entry);
 void hart_cycle(Hart *h);
+bool hart_page(Hart *h);       // finds the page of the program counter; false after an error
 // Value of a CSR and what a write to it does.
 uint32_t csr_read(const Hart *h, uint32_t csr);
 void csr_write(Hart *h, uint32_t csr, uint32_t value);

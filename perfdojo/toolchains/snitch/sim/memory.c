@@ -93,6 +93,7 @@ void write_bytes(Cluster *c, uint32_t addr, uint64_t data, uint32_t bytes) {
   Page *page = c->pages[unalias(addr) >> PAGE_BITS];
   if (!page || !page->dec) return;
   for (uint32_t a = addr & ~3u; a < addr + bytes; a += 4) page->dec[(a >> 2) & (PAGE_WORDS - 1)].op = OP_NONE;
+  for (uint32_t a = addr & ~63u; a < addr + bytes; a += 4) page->target[(a >> 2) & (PAGE_WORDS - 1)] = 0;
 }
 
 void store_out(Cluster *c, const MemReq *q) {

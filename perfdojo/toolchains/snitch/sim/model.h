@@ -30,6 +30,7 @@ typedef struct { uint64_t count, cycles, fpu, stalls[STALLS]; } PcStat;
 typedef struct {          // 64 KiB of memory that holds code or data
   uint8_t *bytes;
   Dec *dec;               // decoded words; op 0 = not yet decoded
+  uint32_t *target;       // line to prefetch at a word, plus one; 0 = not yet known
   PcStat *stat;
 } Page;
 
@@ -111,7 +112,10 @@ typedef struct {
   uint64_t wait_since;
 } Fpss;
 
-typedef struct { uint32_t tag[8], last; uint8_t valid, next; } L0;
+typedef struct {          // instruction lines of one hart
+  uint32_t tag[8], pre_line, new_line, calm_line, calm_target;
+  uint8_t valid, next, hit, pending, pending_way, was_miss, was_latch, pre_valid;
+} L0;
 
 struct Cluster;
 typedef struct {
@@ -176,12 +180,12 @@ typedef struct {
 
 typedef struct { uint64_t busy[2]; Arb arb; uint32_t want; } Soc;
 
-typedef struct {
-  uint32_t tag[2][128];
-  uint8_t valid[2][128], lru[128];
-  uint64_t port_free;
-  struct { uint32_t line; uint64_t when; } miss[8];
-  uint8_t miss_n;
+typedef struct {          // instruction lines of the cluster; a lookup takes one cycle
+  uint32_t tag[2][128], look_line, look_ids;
+  uint8_t valid[2][128], look_valid, wrote, refills, evict;
+  struct { uint64_t when; uint32_t line, ids; } refill[2];
+  uint64_t init_until;
+  Arb in;
 } L1;
 
 typedef struct Cluster {
