@@ -8,7 +8,7 @@
  *   AREA_BYTES    bytes of all arguments with the guards around them, a multiple of 64
  *   IN_MAIN       1 when the arguments lie in main memory
  *   STACK_BYTES   of each hart
- * and by perfdojo-arguments.S, which holds the memory. Words of `perfdojo_plan`, which is patched into the
+ * and by perfdojo-arguments.inc, which holds the memory. Words of `perfdojo_plan`, which is patched into the
  * finished program: repetitions (at most 4), flags (1 = keep what the first two left, 2 = compare it with
  * what is expected).
  *
@@ -22,7 +22,12 @@
  */
 #include "perfdojo-plan.h"
 
-#define MULTI (CORES > 1 || DMA_HART >= 0)
+#if DMA_HART >= 0
+#define CALLERS (CORES + 1)
+#else
+#define CALLERS CORES
+#endif
+#define MULTI (CALLERS > 1)
 #define FRAME_SHIFT 8
 #define FRAME_SP 0
 #define FRAME_REPETITION 4
@@ -364,7 +369,7 @@ copy_area:                      /* a0 from, a1 to; every CORES-th block of 64 by
 2:  ret
 #endif
 
-    .section .constants, "a"
+    .section .constants, "aw"
     .balign 8
 kept_floats:
     .double 1001.5, 1002.5, 1003.5, 1004.5, 1005.5, 1006.5, 1007.5, 1008.5, 1009.5, 1010.5, 1011.5, 1012.5
@@ -391,15 +396,17 @@ fromhost:
 perfdojo_results:
     .word 0x4a444650            /* magic, done, exit code, trapped, mcause, mepc, hart */
     .zero RESULTS_HARTS - 4
-    .zero (CORES + 1) << RESULTS_SHIFT
+    .zero CALLERS << RESULTS_SHIFT
 
     .section .bss.harness, "aw", @nobits
     .balign 64
 perfdojo_finished:
     .zero 64
 perfdojo_frames:
-    .zero (CORES + 1) << FRAME_SHIFT
+    .zero CALLERS << FRAME_SHIFT
 
     .section .stacks, "aw", @nobits
     .balign 64
-    .zero STACK_BYTES * (CORES + (DMA_HART >= 0))
+    .zero STACK_BYTES * CALLERS
+
+#include "perfdojo-arguments.inc"

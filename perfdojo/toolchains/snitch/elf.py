@@ -105,7 +105,7 @@ def read_elf(path: Path) -> Elf:
                 if not s.name or s["st_info"]["type"] not in ("STT_NOTYPE", "STT_FUNC", "STT_OBJECT"):
                     continue
                 symbols[s.name] = s["st_value"]
-                if s["st_shndx"] in code and not s.name.startswith(("$", ".L")):
+                if s["st_shndx"] in code and not s.name.startswith(("$", ".L", "perfdojo_")):
                     functions.append((s["st_value"], s.name))
             return Elf(data, elf["e_entry"], segments, symbols, tuple(sorted(functions)))
         except ELFError as error:

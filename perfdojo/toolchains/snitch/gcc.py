@@ -45,7 +45,8 @@ LINK_FLAGS = (
     "-T",
     "link.ld",
 )
-HARNESS = ("start.S", "support.c", "link.ld")
+HARNESS = ("start.S", "link.ld")
+SUPPORT = "support.c"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,17 +90,18 @@ def build_elf(
     compares the outputs itself and has room for what is expected.
     """
     names = (*HARNESS, "check.c") if self_check else HARNESS
-    folder = files("perfdojo") / "templates" / "snitch_harness"
-    texts = [(name, (folder / name).read_text(encoding="utf-8")) for name in names]
-    made = [("perfdojo-plan.h", plan_header(emitted, area)), ("perfdojo-arguments.S", arguments_text(area))]
+    made = [("perfdojo-plan.h", plan_header(emitted, area)), ("perfdojo-arguments.inc", arguments_text(area))]
     made += [("perfdojo-checks.S", checks_text(emitted, area))] if self_check else []
+    # what the compiler calls in C code lies behind the kernel, so that listings begin with the kernel
+    support = [(SUPPORT, _harness(SUPPORT))] if any(n.endswith(".c") for n, _ in emitted.files) else []
+    sources = (*[(n, _harness(n)) for n in names], *made, *emitted.files, *support)
     divider = () if DIVIDER in emitted.requires else (NO_DIVIDER,)
     left = "perfdojo_images" if area.in_main else "perfdojo_snapshots"
     defined = f"perfdojo_left={left}" if self_check else "perfdojo_check=0"
     request = BuildRequest(
         f"{emitted.kernel}-{emitted.target}",
         "executable",
-        (*texts, *made, *emitted.files),
+        sources,
         (
             *C_FLAGS,
             *divider,
@@ -112,3 +114,7 @@ def build_elf(
         (*emitted.links, "-lgcc"),
     )
     return build_files(request, tools.compiler, tools.cpu, tools.places)
+
+
+def _harness(name: str) -> str:
+    return (files("perfdojo") / "templates" / "snitch_harness" / name).read_text(encoding="utf-8")

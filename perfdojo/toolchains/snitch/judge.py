@@ -82,7 +82,7 @@ class Results:
 
 def results_bytes(emitted: EmittedSource) -> int:
     """Return the size of `perfdojo_results`."""
-    return _HEAD_BYTES + _HART_BYTES * (emitted.cores + 1)
+    return _HEAD_BYTES + _HART_BYTES * (emitted.cores + emitted.dma)
 
 
 def read_results(emitted: EmittedSource, memory: bytes, repetitions: int) -> Results:

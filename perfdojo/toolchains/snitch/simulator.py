@@ -21,6 +21,20 @@ MAGIC, VERSION = b"PDSNITCH", 1
 DIVIDER, STATISTICS, EVENTS, DMA = 1, 2, 4, 8
 """Flags of a job."""
 MAX_CYCLES = 2_000_000_000
+CORE_STALLS = (
+    "load",
+    "fp",
+    "muldiv",
+    "stream_config",
+    "dma",
+    "write_port",
+    "offload",
+    "lsu",
+    "fence",
+    "icache",
+    "barrier",
+)
+"""Causes for which an integer core waits, as the simulator names them; all others are of the FP subsystem."""
 SIMULATOR_FLAGS = ("-O3", "-std=gnu11", "-fno-strict-aliasing")
 MEMORY_BYTES = 4 << 30
 
@@ -85,13 +99,15 @@ class LineReport:
     """What happened at one instruction address, all harts together.
 
     Attributes:
-        count: times that it issued, repetitions included.
-        cycles: between its issue and that of the one before it in the same unit.
-        stalls: of these cycles, those lost, by cause.
+        count: times that it left an integer core.
+        fp_count: times that an FP subsystem issued it, repetitions included.
+        cycles: that integer cores spent on it, those in which it waited included.
+        stalls: cycles in which it waited, in an integer core or at the head of an FP subsystem, by cause.
     """
 
     pc: int
     count: int
+    fp_count: int
     cycles: int
     stalls: Mapping[str, int]
 
@@ -106,6 +122,7 @@ class Simulation:
         exit_code: of the program; -1 when it did not end by itself.
         cycles: of the cluster, from reset.
         fault: set when the program did something undefined.
+        trap_reason: what the simulator says of the first trap; "" when there was none.
         lines: by address; empty without statistics.
         memory: the dumps, in their order.
         events: the log of events, b"" when none was asked for.
@@ -116,6 +133,7 @@ class Simulation:
     exit_code: int = -1
     cycles: int = 0
     fault: Fault | None = None
+    trap_reason: str = ""
     harts: tuple[HartReport, ...] = ()
     lines: tuple[LineReport, ...] = ()
     tcdm_accesses: int = 0
@@ -228,12 +246,13 @@ def _simulation(
         report["exit_code"] if status == "exit" else -1,
         report["cycles"],
         fault,
+        report.get("trap", {}).get("reason", ""),
         tuple(
             HartReport(h["instret"], h["fpu_issues"], h["seq_issues"], dict(h["stalls"]))
             for h in report["harts"]
         ),
         tuple(
-            LineReport(i["pc"], i["count"], i["cycles"], dict(i["stalls"]))
+            LineReport(i["pc"], i["count"], i["fpu"], i["cycles"], dict(i["stalls"]))
             for i in report.get("instructions", ())
         ),
         report["tcdm_accesses"],

@@ -1,0 +1,140 @@
+"""How long a kernel takes on the simulated cluster, and where the cycles go."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from perfdojo.toolchains.arrays import Array, why_unfit_inputs
+from perfdojo.toolchains.results import Outcome
+from perfdojo.toolchains.snitch.judge import Call, read_results
+from perfdojo.toolchains.snitch.run import (
+    CHECK_TIMEOUT_S,
+    Built,
+    Machine,
+    builtin,
+    input_memory,
+    job,
+    judge_end,
+    limits,
+    program,
+)
+from perfdojo.toolchains.snitch.simulator import LineReport, Simulation
+
+_ARITHMETIC = (0x43, 0x47, 0x4B, 0x4F, 0x53)
+"""Major opcodes of what the FPU computes: fmadd, fmsub, fnmsub, fnmadd, and all others on scalars."""
+_PACKED, _PACKED_F7 = 0x33, 0x40
+
+
+@dataclass(frozen=True, slots=True)
+class CycleMeasurement:
+    """Cycles of one kernel. Unit of all times is the clock cycle.
+
+    Attributes:
+        text: one sentence on why there are no figures, "" when outcome is ok.
+        cycles: of the last call, with warm instruction caches; from the read of mcycle before the call to the
+            one behind it, the wait for the FPU (and for all harts, where several call it) included.
+        calls: of all calls, the first one with cold instruction caches.
+        cores: harts that called it together, the DMA's included.
+        fpu_issues: instructions that the FPUs computed in the last call, repetitions included.
+        instructions: that left the integer cores in the last call.
+        stalls: cycles in which instructions of the kernel waited in the last call, by cause.
+        lines: the same by address, in the order of the code.
+        window: mcycle before and behind the last call.
+        unit: of cycles.
+    """
+
+    outcome: Outcome
+    text: str = ""
+    cycles: int = 0
+    calls: tuple[int, ...] = ()
+    cores: int = 1
+    fpu_issues: int = 0
+    instructions: int = 0
+    stalls: Mapping[str, int] = field(default_factory=dict)
+    lines: tuple[LineReport, ...] = ()
+    window: tuple[int, int] = (0, 0)
+    unit: str = "cycles"
+
+    @property
+    def utilisation(self) -> float:
+        """Part of the cycles in which an FPU was given something to compute, over all cores."""
+        return self.fpu_issues / (self.cycles * self.cores) if self.cycles else 0.0
+
+
+def measure(
+    built: Built,
+    inputs: Mapping[str, Array],
+    machine: Machine | None = None,
+    timeout_s: float = CHECK_TIMEOUT_S,
+) -> CycleMeasurement:
+    """Call the kernel three times on `inputs` and report the last call.
+
+    What happened in it is the difference to a run with one call less: a simulation is the same each time.
+    Kernels that change an argument in main memory are called twice, as there is no third copy of it.
+    """
+    unfit = why_unfit_inputs(built.emitted.arguments, inputs)
+    if unfit:
+        return CycleMeasurement("not-runnable", unfit)
+    memory = input_memory(built, inputs)
+    calls = 2 if built.area.in_main and any(a.role == "inout" for a in built.area.arguments) else 3
+    run = machine or builtin(built.tools)
+    whole, part = (
+        run(program(built, memory, n, 0), job(built, statistics=True), limits(timeout_s))
+        for n in (calls, calls - 1)
+    )
+    for done, n in ((whole, calls), (part, calls - 1)):
+        outcome, text = judge_end(built, done, n)
+        if outcome != "ok":
+            return CycleMeasurement(outcome, text)
+    results = read_results(built.emitted, whole.memory[0], calls)
+    return _measurement(built, results.calls, whole, part)
+
+
+def _measurement(
+    built: Built, calls: tuple[Call, ...], whole: Simulation, part: Simulation
+) -> CycleMeasurement:
+    start, end = (built.elf.symbols[f"perfdojo_kernel_{s}"] for s in ("text", "end"))
+    before = {line.pc: line for line in part.lines}
+    lines = tuple(_less(line, before.get(line.pc)) for line in whole.lines if start <= line.pc < end)
+    lines = tuple(line for line in lines if line.count or line.fp_count or line.cycles or line.stalls)
+    stalls: Counter[str] = Counter()
+    for line in lines:
+        stalls.update(line.stalls)
+    return CycleMeasurement(
+        "ok",
+        "",
+        calls[-1].cycles,
+        tuple(c.cycles for c in calls),
+        built.emitted.cores + built.emitted.dma,
+        sum(line.fp_count for line in lines if computes(word_at(built, line.pc))),
+        sum(line.count for line in lines),
+        dict(stalls.most_common()),
+        lines,
+        (calls[-1].begin, calls[-1].end),
+    )
+
+
+def word_at(built: Built, pc: int) -> int:
+    """Return the instruction at an address of the program."""
+    return int.from_bytes(built.elf.read(pc, 4), "little")
+
+
+def computes(word: int) -> bool:
+    """Whether an instruction is one for the FPU: no load, no store, no control of streams or loops."""
+    opcode = word & 127
+    return opcode in _ARITHMETIC or (opcode == _PACKED and word >> 25 >= _PACKED_F7)
+
+
+def _less(line: LineReport, before: LineReport | None) -> LineReport:
+    if before is None:
+        return line
+    stalls = {k: n for k, v in line.stalls.items() if (n := v - before.stalls.get(k, 0))}
+    return LineReport(
+        line.pc,
+        line.count - before.count,
+        line.fp_count - before.fp_count,
+        line.cycles - before.cycles,
+        stalls,
+    )
