@@ -15,7 +15,9 @@ void dma_reset(Dma *d) {
 static bool in_tcdm(uint32_t a) { return where(a) == AT_TCDM; }
 
 // Cycles from the instruction's arrival to the first beat, and from the last beat to the end of the transfer.
-static uint32_t lead(const DmaJob *j) { return in_tcdm(j->src) ? 5 : 8; }
+// Measured; between two places of main memory a beat takes two cycles.
+static uint32_t lead(const DmaJob *j) { return in_tcdm(j->src) ? 5 : in_tcdm(j->dst) ? 8 : 6; }
+static bool outside(const DmaJob *j) { return !in_tcdm(j->src) && !in_tcdm(j->dst); }
 enum { TAIL = 4 };
 
 static void answer(Hart *h, const Offload *o, uint32_t v) { h->dma_rsp = 1, h->dma_rd = o->dec->rd, h->dma_data = v; }
@@ -35,7 +37,7 @@ static bool check_job(Hart *h, const Offload *o, const DmaJob *j) {
 
 static bool start(Hart *h, const Offload *o, uint32_t config) {
   Dma *d = &h->cl->dma;
-  if (d->n > DMA_QUEUE) return false;
+  if (d->n >= DMA_QUEUE) return false;
   DmaJob j = d->set;
   bool flat = !(config & 2);
   j.size = o->a;
@@ -45,7 +47,7 @@ static bool start(Hart *h, const Offload *o, uint32_t config) {
   answer(h, o, j.id);
   if (j.size && j.reps) {
     if (!check_job(h, o, &j)) return false;
-    d->queue[(d->head + d->n++) % (DMA_QUEUE + 1)] = j;
+    d->queue[(d->head + d->n++) % DMA_QUEUE] = j;
   } else {
     d->done_id = j.id;
   }
@@ -65,7 +67,7 @@ bool dma_offer(Hart *h, const Offload *o) {
     case DMREP: d->set.reps = o->a; break;
     case DMCPYI: case DMCPY: return start(h, o, sel);
     case DMSTATI: case DMSTAT:
-      answer(h, o, sel == 0 ? d->done_id : sel == 1 ? d->next_id : sel == 2 ? d->n > 0 || d->fin_n > 0 : d->n > DMA_QUEUE);
+      answer(h, o, sel == 0 ? d->done_id : sel == 1 ? d->next_id : sel == 2 ? d->n > 0 || d->fin_n > 0 : d->n >= DMA_QUEUE);
       break;
     default: break;
   }
@@ -96,12 +98,17 @@ static void beat(Cluster *c, Dma *d, DmaJob *j) {
   take_banks(c, src), take_banks(c, dst);
   copy(c, dst, src, n);
   d->bytes_moved += n, d->off += n;
+  d->hold = outside(j) ? c->now + 2 : 0;
   if (d->off < j->size) return;
   d->off = 0;
-  if (++d->row < j->reps) return;
-  d->row = 0;
+  if (++d->row < j->reps) {
+    uint64_t ready = d->row_start + 3 * d->row / 2;  // rows follow each other every 1.5 cycles at best
+    if (ready > d->hold) d->hold = ready;
+    return;
+  }
+  d->row = 0, d->last_beat = c->now, d->last_lead = lead(j);
   d->fin[d->fin_n].when = c->now + TAIL, d->fin[d->fin_n++].id = j->id;
-  d->head = (d->head + 1) % (DMA_QUEUE + 1), d->n--;
+  d->head = (d->head + 1) % DMA_QUEUE, d->n--;
 }
 
 void dma_cycle(Cluster *c) {
@@ -117,5 +124,8 @@ void dma_cycle(Cluster *c) {
   }
   if (!d->n) return;
   DmaJob *j = &d->queue[d->head];
-  if (c->now >= j->when + lead(j)) beat(c, d, j);
+  if (c->now < j->when + lead(j) || c->now < d->hold) return;
+  if (!d->row && !d->off && c->now < d->last_beat + 1 + lead(j) - d->last_lead) return;  // its reads follow those of the last one
+  if (!d->row && !d->off) d->row_start = c->now;
+  beat(c, d, j);
 }

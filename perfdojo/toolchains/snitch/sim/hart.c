@@ -103,7 +103,7 @@ static int hand_over(Hart *h, const Dec *d, uint32_t a, uint32_t b) {
   if (d->op == OP_SCFGRI) { fail(h->cl, h, h->pc, d->word, "scfgri is never answered by this core: use scfgr"); return ST_SSR; }
   if (d->unit == UNIT_DMA && !h->dma) { trap(h, d, ILLEGAL, "only the DMA hart has DMA instructions"); return 0; }
   if (h->acc_n0 == 2) return d->unit == UNIT_SSR ? ST_SSR : ST_OFFLOAD;
-  if (memory && h->caq_n >= CAQ) return ST_OFFLOAD;
+  if (memory && h->caq_n0 >= CAQ) return ST_OFFLOAD;
   uint32_t addr = a + (uint32_t)d->imm;
   if (memory) {
     if (!good_address(h, d, addr)) return ST_LSU;
@@ -144,8 +144,8 @@ static int execute(Hart *h, const Dec *d) {
     case OP_JAL: h->x[d->rd] = next, next = pc + (uint32_t)d->imm; h->parked = next == pc && !d->rd; break;
     case OP_JALR: next = (a + (uint32_t)d->imm) & ~1u, h->x[d->rd] = pc + 4; break;
     case OP_LOAD: case OP_STORE: case OP_AMO: why = issue_access(h, d, a, b); break;
-    case OP_FENCE: if (h->mem || h->caq_n) why = ST_FENCE; break;
-    case OP_FENCE_I: if (h->mem || h->caq_n) why = ST_FENCE; else icache_flush(h); break;
+    case OP_FENCE: if (h->mem || h->caq_n0) why = ST_FENCE; break;
+    case OP_FENCE_I: if (h->mem || h->caq_n0) why = ST_FENCE; else icache_flush(h); break;
     case OP_CSR: why = csr(h, d, a); break;
     case OP_ECALL: trap(h, d, ECALL_M, "ecall"), next = h->pc; break;
     case OP_EBREAK: trap(h, d, BREAKPOINT, "ebreak"), next = h->pc; break;

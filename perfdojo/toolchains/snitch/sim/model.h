@@ -142,7 +142,7 @@ typedef struct {
   MemRsp rq[MEM_PATH];    // accesses made, answers in order
   uint8_t rq_head, rq_n, rq_n0;
   struct { uint32_t word; uint8_t write; } caq[CAQ];
-  uint8_t caq_head, caq_n;
+  uint8_t caq_head, caq_n, caq_n0;
   Fpss fp;
   L0 l0;
   uint64_t instret, fpu_issues, seq_issues, offloads, loads_done, stalls[STALLS], wait_from;
@@ -171,10 +171,12 @@ typedef struct {          // shared multiplier and divider
 enum { DMA_QUEUE = 16 };
 typedef struct { uint64_t when; uint32_t src, dst, size, sstr, dstr, reps, id; } DmaJob;
 typedef struct {
-  DmaJob set, queue[DMA_QUEUE + 1];  // settings of the next transfer; the running one and those that wait
+  DmaJob set, queue[DMA_QUEUE];      // settings of the next transfer; the running one and those that wait
   uint8_t head, n, fin_n;
   uint32_t next_id, done_id, row, off;
   struct { uint64_t when; uint32_t id; } fin[8];  // all beats made, not yet reported
+  uint64_t last_beat, last_lead;    // of the transfer before
+  uint64_t row_start, hold;         // first beat of the running transfer; its next row does not begin before
   uint64_t bytes_moved, busy_cycles;
 } Dma;
 

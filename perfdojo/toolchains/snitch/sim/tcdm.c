@@ -8,7 +8,7 @@ enum { PATH = 8 };  // kind of a request: WANT_* of a mover, or 8 for loads and 
 // Cycles from the request of the merged port to its answer outside the TCDM (properties of the reference test bench).
 enum { LAT_MAIN = 8, LAT_PERIPH = 5 };
 
-static uint32_t out_latency(uint32_t addr) { return where(addr) == AT_PERIPH ? LAT_PERIPH : LAT_MAIN; }
+static uint32_t out_latency(const MemReq *q) { return (where(q->addr) == AT_PERIPH ? LAT_PERIPH : LAT_MAIN) + q->write; }
 
 static MemReq *path_head(Hart *h, bool fp) { return fp ? &h->fp.req[0] : &h->req[0]; }
 
@@ -85,7 +85,7 @@ static void hart_asks(Cluster *c, Hart *h, Asked *a) {
   uint32_t port = h->id * MOVERS, addr[MOVERS];
   memset(a, 0, sizeof *a);
   h->req_n0 = h->req_n, h->fpreq_n0 = h->fp.req_n, h->rq_n0 = h->rq_n;
-  h->lrsp_n0 = h->lrsp_n, h->acc_n0 = h->acc_n, h->rsp_n0 = h->rsp_n;
+  h->caq_n0 = h->caq_n, h->lrsp_n0 = h->lrsp_n, h->acc_n0 = h->acc_n, h->rsp_n0 = h->rsp_n;
   int path = h->req_n | h->fp.req_n ? path_wants(h, a) : 0;
   uint8_t busy = h->fp.busy_movers;
   for (uint32_t i = 0; i < MOVERS; i++) {
@@ -142,7 +142,7 @@ static void hart_granted(Cluster *c, Hart *h, const Asked *a, uint32_t granted, 
   if (!path_done) return;
   const MemReq *q = path_head(h, a->path);
   int at = where(q->addr);
-  uint64_t when = c->now + (at == AT_TCDM ? 1 : out_latency(q->addr));
+  uint64_t when = c->now + (at == AT_TCDM ? 1 : out_latency(q));
   uint64_t data = at == AT_TCDM ? access_tcdm(c, q) : access_out(c, q);
   path_take(h, q, when, data);
 }
@@ -156,7 +156,7 @@ static uint32_t soc_cycle(Cluster *c, const Asked *asked) {
   if (!want || slot < 0) return 0;
   uint32_t w = arb_try(&s->arb, want);
   arb_done(&s->arb, want, true);
-  s->busy[slot] = c->now + out_latency(path_head(&c->hart[w], asked[w].path)->addr) + 1;
+  s->busy[slot] = c->now + out_latency(path_head(&c->hart[w], asked[w].path)) + 1;
   return 1u << w;
 }
 
