@@ -1,23 +1,114 @@
-"""What emitted C code needs beside the compiler: Snitch has no C library."""
+"""What emitted C code needs beside the compiler: Snitch has no divider and no C library."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 
 from perfdojo.backends.emission import environment
 from perfdojo.compiler.emitted import MARKER
 
 HEADER = "snitch_runtime.h"
+SOURCE = "snitch_runtime.c"
 
-_USED = re.compile(
-    r"\b(INFINITY|NAN|isfinite|isnan|FP_FAST_FMAF?|(fabs|fma|copysign|sqrt|floor|ceil|rint)f?|"
-    r"exp|log|tanh|erf|sin|cos|pow)\b"
-)
+_USED = re.compile(r"\b(INFINITY|NAN|isfinite|isnan|signbit|FP_FAST_FMAF?|(fabs|fma|copysign)f?)\b")
+_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+_FUNCTION = re.compile(r"^(static )?(?:(?:inline|PD_COLD) )*[a-z]\w* \*?(\w+)\(.*\) \{$", re.MULTILINE)
+_TABLE = re.compile(r"^static const \w+ (\w+)\[", re.MULTILINE)
+_NAME = re.compile(r"\b[A-Za-z_]\w*\b")
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    """A function or table: its C text, prototype ("" for a table), and the others that it names."""
+
+    text: str
+    prototype: str
+    static: bool
+    names: frozenset[str]
 
 
 def runtime_files(source: str) -> tuple[tuple[str, str], ...]:
-    """Return the files, (name, text), that C source needs: none where it uses nothing of math.h."""
-    if not _USED.search(source):
+    """Return the files, (name, text), that C source needs: none where it uses neither."""
+    called = functions_in(source)
+    if not called and not _USED.search(source):
         return ()
-    text = environment("snitch").get_template(f"{HEADER}.j2").render(marker=MARKER, file=HEADER)
-    return ((HEADER, text),)
+    header = environment("snitch").get_template(f"{HEADER}.j2")
+    chosen = [_items()[name] for name in _needed(called)]
+    prototypes = [item.prototype for item in chosen if not item.static]
+    written = (HEADER, header.render(marker=MARKER, file=HEADER, prototypes=prototypes))
+    return (written, (SOURCE, runtime(called))) if called else (written,)
+
+
+def functions_in(source: str) -> frozenset[str]:
+    """Return the runtime functions that C source may call, those that gcc calls for an operator included.
+
+    A division counts for each of the types float and double that the source mentions: too many functions
+    are no harm, for the linker drops what nothing calls.
+    """
+    code = _COMMENT.sub(" ", source)
+    called = {name for name in _NAME.findall(code) if name in public_names()}
+    if re.search(r"/(?![/*])", code):
+        called |= {n for n, type in (("__divsf3", "float"), ("__divdf3", "double")) if type in code}
+    return frozenset(called)
+
+
+def public_names() -> frozenset[str]:
+    """Return the names of the functions that `runtime` has."""
+    return frozenset(name for name, item in _items().items() if item.prototype and not item.static)
+
+
+def runtime(names: Iterable[str]) -> str:
+    """Return the text of `snitch_runtime.c` with the functions called `names` and what they call.
+
+    Raises:
+        KeyError: no function is called so.
+    """
+    items = [_items()[name] for name in _needed(names)]
+    return (
+        environment("snitch")
+        .get_template(f"{SOURCE}.j2")
+        .render(marker=MARKER, file=SOURCE, header=HEADER, text="\n\n".join(i.text for i in items))
+    )
+
+
+def _needed(names: Iterable[str]) -> tuple[str, ...]:
+    """Return the names of all functions and tables that `names` need, callees first."""
+    seen: set[str] = set()
+    order: list[str] = []
+
+    def visit(name: str) -> None:
+        seen.add(name)
+        for callee in sorted(_items()[name].names):
+            if callee not in seen:
+                visit(callee)
+        order.append(name)
+
+    for name in sorted(names):
+        if name not in seen:
+            visit(name)
+    return tuple(order)
+
+
+@cache
+def _items() -> dict[str, _Item]:
+    """Return all functions and tables by name: in the files they are apart by an empty line."""
+    folder = files("perfdojo") / "templates/snitch/runtime"
+    texts = [f.read_text(encoding="utf-8") for f in folder.iterdir() if f.name.endswith(".c")]
+    found: dict[str, tuple[str, str, bool]] = {}
+    for text in "\n\n".join(t.partition("\n\n")[2].strip("\n") for t in sorted(texts)).split("\n\n"):
+        function, table = _FUNCTION.search(text), _TABLE.search(text)
+        if function is not None:
+            found[function[2]] = text, function[0].removesuffix(" {"), bool(function[1])
+        else:
+            assert table is not None, text
+            found[table[1]] = text, "", True
+    return {
+        name: _Item(
+            text, prototype, static, frozenset(_NAME.findall(_COMMENT.sub(" ", text))) & found.keys() - {name}
+        )
+        for name, (text, prototype, static) in found.items()
+    }
