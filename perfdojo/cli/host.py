@@ -90,6 +90,11 @@ class HostKernel:
         """Why it is not timed, or ""."""
         return self.built.reason
 
+    @property
+    def slow(self) -> bool:
+        """Whether a run takes long: no."""
+        return False
+
     def check(self, job: Job, inputs: Mapping[str, Any]) -> Checked:
         """Run it and compare what it computes with the reference."""
         from perfdojo.toolchains.host import run

@@ -46,6 +46,7 @@ class Result:
     check: dict[str, Any] | None = None
     time: dict[str, Any] | None = None
     limit: dict[str, Any] | None = None
+    listing: list[str] | None = None
     error: dict[str, Any] | None = None
 
     def fail(self, message: str, hint: str = "") -> None:
@@ -159,7 +160,7 @@ class Job:
         worst: float | None = 0.0
         elements = 0
         undecided: dict[str, int] = {}
-        kinds = INPUTS_OF_LONG if work(self.bound).executions > LONG else INPUTS
+        kinds = INPUTS_OF_LONG if kernel.slow or work(self.bound).executions > LONG else INPUTS
         for kind in kinds:
             with self.screen.working(f"checking, {kind} inputs"):
                 inputs = random_inputs(self.bound, self.options.seed, kind)
@@ -221,7 +222,7 @@ class Job:
 def _short_command(command: str) -> str:
     """The compiler and its flags, without paths and files."""
     words = command.split()
-    flags = [w for w in words[1:] if w.startswith("-") and not w.startswith(("-I", "-o", "-W", "-l"))]
+    flags = [w for w in words[1:] if w.startswith("-") and not w.startswith(("-I", "-o", "-T", "-W", "-l"))]
     return " ".join([Path(words[0]).name, *flags])
 
 

@@ -50,6 +50,10 @@ class Kernel(Protocol):
     def reason(self) -> str:
         """Why not, one sentence, or ""."""
 
+    @property
+    def slow(self) -> bool:
+        """Whether each run takes so long that few kinds of inputs are tried."""
+
     def check(self, job: Job, inputs: Mapping[str, Any]) -> Checked:
         """Run it and compare what it computes with the reference."""
 
@@ -79,7 +83,12 @@ def choose_machine(o: Options, target: str) -> Machine:
 
     Raises:
         MissingTool: a program that it needs is not installed.
+        PerfDojoError: the simulator that was asked for is not there.
     """
+    if target == "snitch":
+        from perfdojo.cli.snitch import SnitchMachine
+
+        return SnitchMachine.find(o)
     from perfdojo.cli.host import HostMachine
 
     return HostMachine.find(o)

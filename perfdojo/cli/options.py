@@ -36,6 +36,9 @@ class Options:
         planner: take no schedule, not even that one.
         print_between: print the program behind each step of the schedule.
         validate: compare what the schedule makes with the kernel on symbolic values.
+        simulator: of Snitch clusters: builtin, verilator:PATH or banshee:PATH.
+        trace: file for a trace of what the units of a Snitch cluster did.
+        annotate: print the code for Snitch with cycles and causes of waits.
     """
 
     kernel: str
@@ -58,6 +61,9 @@ class Options:
     planner: bool = False
     print_between: bool = False
     validate: bool = False
+    simulator: str = "builtin"
+    trace: Path | None = None
+    annotate: bool = False
 
 
 class _JsonParser(argparse.ArgumentParser):
@@ -165,6 +171,22 @@ def parser(json_errors: bool = False, playing: bool = False) -> argparse.Argumen
     )
     how.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
     how.add_argument("--quiet", "-q", action="store_true", help="no progress on stderr")
+    snitch = p.add_argument_group("Snitch (--target snitch)")
+    snitch.add_argument(
+        "--simulator",
+        metavar="S",
+        default="builtin",
+        help="what runs it: builtin (default), verilator:PATH or banshee:PATH",
+    )
+    snitch.add_argument(
+        "--trace",
+        metavar="FILE",
+        type=Path,
+        help="write what each unit did cycle by cycle, for ui.perfetto.dev",
+    )
+    snitch.add_argument(
+        "--annotate", action="store_true", help="print the code with counts, cycles and causes of waits"
+    )
     info = p.add_argument_group("information")
     info.add_argument(
         "--list-targets", action="store_true", help="targets, and whether this machine can run them"
@@ -203,6 +225,8 @@ def options(p: argparse.ArgumentParser, argv: Sequence[str]) -> tuple[argparse.N
     if a.emit not in (None, "shared") and (a.check or a.time or a.validate):
         steps = "--check, --time and --validate"
         p.error(f"--emit {a.emit} shows a stage and runs nothing: give {steps} without it")
+    if a.target != "snitch" and (a.simulator != "builtin" or a.trace or a.annotate):
+        p.error("--simulator, --trace and --annotate are for --target snitch")
     emit = "shared" if a.shared else a.emit or ""
     main_job = not (emit or a.output or a.check or a.time or a.validate)
     chosen = Options(
@@ -214,7 +238,7 @@ def options(p: argparse.ArgumentParser, argv: Sequence[str]) -> tuple[argparse.N
         emit,
         a.output,
         a.check or main_job,
-        a.time or main_job,
+        a.time or main_job or bool(a.trace) or a.annotate,
         a.cache,
         a.seed,
         a.budget,
@@ -226,6 +250,9 @@ def options(p: argparse.ArgumentParser, argv: Sequence[str]) -> tuple[argparse.N
         a.planner,
         a.print_between,
         a.validate,
+        a.simulator,
+        a.trace,
+        a.annotate,
     )
     return a, chosen
 

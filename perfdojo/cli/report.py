@@ -45,6 +45,11 @@ class Screen:
         sign, color = MARKS[mark]
         self._console(False).print(Text.assemble(f"  {step:<9} ", (f"{sign} ", color), text))
 
+    def text(self, text: str) -> None:
+        """Print text as it is."""
+        if not self.silent:
+            self._console(False).print(text, markup=False, end="")
+
     @contextmanager
     def working(self, what: str) -> Iterator[None]:
         """Show that a step is at work, on stderr, when a person is watching and it takes a while."""

@@ -9,29 +9,7 @@ from perfdojo.toolchains.snitch.listing import Instruction, disassemble
 from perfdojo.toolchains.snitch.measure import CycleMeasurement
 from perfdojo.toolchains.snitch.run import Built
 from perfdojo.toolchains.snitch.simulator import LineReport
-
-WORDS = {
-    "load": "load",
-    "fp": "result of the FPU",
-    "muldiv": "multiplier",
-    "stream_config": "stream configuration",
-    "dma": "DMA",
-    "write_port": "register port",
-    "offload": "FP queue full",
-    "lsu": "memory port",
-    "fence": "fence",
-    "icache": "instruction cache",
-    "barrier": "barrier",
-    "fp_raw": "FP operand",
-    "fp_waw": "FP destination",
-    "stream_empty": "stream empty",
-    "stream_full": "stream full",
-    "fp_lsu": "FP memory port",
-    "fpu_busy": "FPU busy",
-    "fp_idle": "nothing for the FPU",
-    "frep_wait": "FREP of before",
-}
-"""What the simulator's names of causes mean."""
+from perfdojo.toolchains.snitch.words import stalls_text
 
 _HEAD = f"{'address':>8} {'core':>8} {'cycles':>8} {'FP':>9}  {'instruction':<42} waited for"
 
@@ -48,10 +26,9 @@ def annotate(built: Built, m: CycleMeasurement) -> str:
 def _lines(built: Built, m: CycleMeasurement) -> Iterator[str]:
     start, end = (built.elf.symbols[f"perfdojo_kernel_{s}"] for s in ("text", "end"))
     harts = f"{m.cores} harts" if m.cores > 1 else "1 hart"
-    yield (
-        f"{built.emitted.symbol}: {m.cycles} cycles, FPU utilisation {100 * m.utilisation:.1f} % "
-        f"({m.fpu_issues} issues), {m.instructions} instructions, {harts}"
-    )
+    share = "" if m.utilisation is None else f", FPU utilisation {100 * m.utilisation:.1f} %"
+    counts = f"{m.fpu_issues} FPU issues, {m.instructions} instructions, {harts}"
+    yield f"{built.emitted.symbol}: {m.cycles} cycles{share}, {counts}"
     yield ""
     yield _HEAD
     ran = {line.pc: line for line in m.lines}
@@ -61,7 +38,8 @@ def _lines(built: Built, m: CycleMeasurement) -> Iterator[str]:
             continue
         yield ""
         yield f"{name}:"
-        yield from (_line(i, ran.get(i.pc)) for i in body)
+        last = max(k for k, i in enumerate(body) if i.pc in ran or i.word)  # words of alignment follow
+        yield from (_line(i, ran.get(i.pc)) for i in body[: last + 1])
 
 
 def _functions(built: Built, code: tuple[Instruction, ...]) -> Iterator[tuple[str, tuple[Instruction, ...]]]:
@@ -79,5 +57,4 @@ def _line(i: Instruction, line: LineReport | None) -> str:
     if line is None:
         return f"{i.pc:08x} {'':27}  {i}".rstrip()
     counts = " ".join(f"{n or '':>{w}}" for n, w in ((line.count, 8), (line.cycles, 8), (line.fp_count, 9)))
-    waits = ", ".join(f"{WORDS.get(k, k)} {n}" for k, n in sorted(line.stalls.items(), key=lambda s: -s[1]))
-    return f"{i.pc:08x} {counts}  {i!s:<42} {waits}".rstrip()
+    return f"{i.pc:08x} {counts}  {i!s:<42} {stalls_text(line.stalls)}".rstrip()

@@ -116,5 +116,16 @@ def build_elf(
     return build_files(request, tools.compiler, tools.cpu, tools.places)
 
 
+def assembly(emitted: EmittedSource, tools: Tools) -> str | Failure:
+    """Return the assembly that the compiler makes of C code, or the first file if that is assembly."""
+    if not emitted.files[0][0].endswith(".c"):
+        return emitted.files[0][1]
+    divider = () if DIVIDER in emitted.requires else (NO_DIVIDER,)
+    flags = (*C_FLAGS, *divider, *emitted.flags, *ARCHITECTURE)
+    request = BuildRequest(f"{emitted.kernel}-{emitted.target}", "assembly", emitted.files, flags)
+    made = build_files(request, tools.compiler, tools.cpu, tools.places)
+    return made if isinstance(made, Failure) else made.path.read_text(errors="replace")
+
+
 def _harness(name: str) -> str:
     return (files("perfdojo") / "templates" / "snitch_harness" / name).read_text(encoding="utf-8")

@@ -14,6 +14,8 @@ from perfdojo.toolchains.snitch.decode import CSRS, custom
 from perfdojo.toolchains.snitch.elf import Elf
 
 _LINE = re.compile(r"^\s*([0-9a-f]+):\s+([0-9a-f]{8})\s+(.*)$")
+_TARGET = re.compile(r" <[^>]*\+0x[0-9a-f]+>$")
+"""The place in a function that objdump adds to an address; a function's own name stays."""
 _CSR = re.compile("|".join(f"{name}(?![0-9a-f])" for name in CSRS))
 _LIMITS = Limits(wall_s=60.0, output_bytes=64 << 20)
 
@@ -40,7 +42,7 @@ def disassemble(elf: Elf, start: int, end: int, compiler: Compiler) -> tuple[Ins
         word = int.from_bytes(code[at : at + 4], "little")
         text = custom(word) or texts.get(start + at) or f".word\t{word:#010x}"
         name, _, operands = text.partition("\t")
-        operands = _CSR.sub(lambda m: CSRS[m[0]], operands.split("#")[0].strip())
+        operands = _CSR.sub(lambda m: CSRS[m[0]], _TARGET.sub("", operands.split("#")[0]).strip())
         found.append(Instruction(start + at, word, name, re.sub(r",(?! )", ", ", operands)))
     return tuple(found)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from perfdojo.toolchains.arrays import Array, why_unfit_inputs
 from perfdojo.toolchains.results import Outcome
@@ -37,7 +37,8 @@ class CycleMeasurement:
             one behind it, the wait for the FPU (and for all harts, where several call it) included.
         calls: of all calls, the first one with cold instruction caches.
         cores: harts that called it together, the DMA's included.
-        fpu_issues: instructions that the FPUs computed in the last call, repetitions included.
+        fpu_issues: instructions that the FPUs computed in the last call, repetitions included; None when the
+            simulator tells nothing but cycles.
         instructions: that left the integer cores in the last call.
         stalls: cycles in which instructions of the kernel waited in the last call, by cause.
         lines: the same by address, in the order of the code.
@@ -50,7 +51,7 @@ class CycleMeasurement:
     cycles: int = 0
     calls: tuple[int, ...] = ()
     cores: int = 1
-    fpu_issues: int = 0
+    fpu_issues: int | None = None
     instructions: int = 0
     stalls: Mapping[str, int] = field(default_factory=dict)
     lines: tuple[LineReport, ...] = ()
@@ -58,9 +59,11 @@ class CycleMeasurement:
     unit: str = "cycles"
 
     @property
-    def utilisation(self) -> float:
-        """Part of the cycles in which an FPU was given something to compute, over all cores."""
-        return self.fpu_issues / (self.cycles * self.cores) if self.cycles else 0.0
+    def utilisation(self) -> float | None:
+        """Part of the cycles in which an FPU was given something to compute; None if that is unknown."""
+        if self.fpu_issues is None or not self.cycles:
+            return None
+        return self.fpu_issues / (self.cycles * self.cores)
 
 
 def measure(
@@ -72,6 +75,7 @@ def measure(
     """Call the kernel three times on `inputs` and report the last call.
 
     What happened in it is the difference to a run with one call less: a simulation is the same each time.
+    Of another `machine` than the built-in simulator, only the cycles are known.
     Kernels that change an argument in main memory are called twice, as there is no third copy of it.
     """
     unfit = why_unfit_inputs(built.emitted.arguments, inputs)
@@ -80,20 +84,30 @@ def measure(
     memory = input_memory(built, inputs)
     calls = 2 if built.area.in_main and any(a.role == "inout" for a in built.area.arguments) else 3
     run = machine or builtin(built.tools)
-    whole, part = (
-        run(program(built, memory, n, 0), job(built, statistics=True), limits(timeout_s))
-        for n in (calls, calls - 1)
-    )
-    for done, n in ((whole, calls), (part, calls - 1)):
+    runs = []
+    for n in (calls,) if machine else (calls, calls - 1):
+        done = run(program(built, memory, n, 0), job(built, statistics=machine is None), limits(timeout_s))
         outcome, text = judge_end(built, done, n)
         if outcome != "ok":
             return CycleMeasurement(outcome, text)
-    results = read_results(built.emitted, whole.memory[0], calls)
-    return _measurement(built, results.calls, whole, part)
+        runs.append(done)
+    found = _cycles(built, read_results(built.emitted, runs[0].memory[0], calls).calls)
+    return found if machine else _with_causes(built, found, *runs)
 
 
-def _measurement(
-    built: Built, calls: tuple[Call, ...], whole: Simulation, part: Simulation
+def _cycles(built: Built, calls: tuple[Call, ...]) -> CycleMeasurement:
+    return CycleMeasurement(
+        "ok",
+        "",
+        calls[-1].cycles,
+        tuple(c.cycles for c in calls),
+        built.emitted.cores + built.emitted.dma,
+        window=(calls[-1].begin, calls[-1].end),
+    )
+
+
+def _with_causes(
+    built: Built, found: CycleMeasurement, whole: Simulation, part: Simulation
 ) -> CycleMeasurement:
     start, end = (built.elf.symbols[f"perfdojo_kernel_{s}"] for s in ("text", "end"))
     before = {line.pc: line for line in part.lines}
@@ -102,17 +116,12 @@ def _measurement(
     stalls: Counter[str] = Counter()
     for line in lines:
         stalls.update(line.stalls)
-    return CycleMeasurement(
-        "ok",
-        "",
-        calls[-1].cycles,
-        tuple(c.cycles for c in calls),
-        built.emitted.cores + built.emitted.dma,
-        sum(line.fp_count for line in lines if computes(word_at(built, line.pc))),
-        sum(line.count for line in lines),
-        dict(stalls.most_common()),
-        lines,
-        (calls[-1].begin, calls[-1].end),
+    return replace(
+        found,
+        fpu_issues=sum(line.fp_count for line in lines if computes(word_at(built, line.pc))),
+        instructions=sum(line.count for line in lines),
+        stalls=dict(stalls.most_common()),
+        lines=lines,
     )
 
 

@@ -21,20 +21,6 @@ MAGIC, VERSION = b"PDSNITCH", 1
 DIVIDER, STATISTICS, EVENTS, DMA = 1, 2, 4, 8
 """Flags of a job."""
 MAX_CYCLES = 2_000_000_000
-CORE_STALLS = (
-    "load",
-    "fp",
-    "muldiv",
-    "stream_config",
-    "dma",
-    "write_port",
-    "offload",
-    "lsu",
-    "fence",
-    "icache",
-    "barrier",
-)
-"""Causes for which an integer core waits, as the simulator names them; all others are of the FP subsystem."""
 SIMULATOR_FLAGS = ("-O3", "-std=gnu11", "-fno-strict-aliasing")
 MEMORY_BYTES = 4 << 30
 

@@ -13,7 +13,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from perfdojo.toolchains.snitch.listing import Instruction
+from perfdojo.toolchains.arrays import Array
+from perfdojo.toolchains.snitch.listing import Instruction, disassemble
+from perfdojo.toolchains.snitch.measure import CycleMeasurement
+from perfdojo.toolchains.snitch.run import CHECK_TIMEOUT_S, Built, builtin, input_memory, job, limits, program
 
 RECORD = struct.Struct("<QHHIII")
 """cycle, kind, hart, a, b, unused: as sim/events.h describes them."""
@@ -38,6 +41,15 @@ class Span:
     end: int
     name: str
     details: Mapping[str, Any]
+
+
+def trace_call(built: Built, inputs: Mapping[str, Array], m: CycleMeasurement) -> str:
+    """Return the trace of the call that `m` measured on the built-in simulator, as JSON text."""
+    elf = program(built, input_memory(built, inputs), len(m.calls), 0)
+    done = builtin(built.tools)(elf, job(built, events=True), limits(CHECK_TIMEOUT_S))
+    start, end = (built.elf.symbols[f"perfdojo_kernel_{s}"] for s in ("text", "end"))
+    code = disassemble(built.elf, start, end, built.tools.compiler)
+    return trace(done.events, m.window, code, f"{built.emitted.symbol}, {m.cycles} cycles")
 
 
 def trace(log: bytes, window: tuple[int, int], code: tuple[Instruction, ...], title: str) -> str:
