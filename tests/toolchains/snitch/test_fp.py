@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import random
+from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +26,7 @@ from tests.toolchains.snitch.fp_formats import (
     B,
     D,
     Format,
+    Result,
     decode,
 )
 from tests.toolchains.snitch.fp_operands import hard_values, operands, random_value, show
@@ -37,11 +40,11 @@ by_format = pytest.mark.parametrize("f", FORMATS, ids=lambda f: f.name)
 def test_arithmetic(fp: Simulator, f: Format) -> None:
     for (a, b, c), mode in operands(f, 400, 3):
         text = show(a, b, c, mode)
-        sum_, product, fused = ref.add(f, a, b, mode), ref.mul(f, a, b, mode), ref.fma(f, a, b, c, mode)
+        sum_, times, fused = ref.add(f, a, b, mode), ref.mul(f, a, b, mode), ref.fma(f, a, b, c, mode)
         assert fp("fp_add", f.code, a, b, mode) == sum_, text
         assert fp("fp_soft_add", f.code, a, b, mode) == sum_, text
-        assert fp("fp_mul", f.code, a, b, mode) == product, text
-        assert fp("fp_soft_mul", f.code, a, b, mode) == product, text
+        assert fp("fp_mul", f.code, a, b, mode) == times, text
+        assert fp("fp_soft_mul", f.code, a, b, mode) == times, text
         assert fp("fp_fma", f.code, a, b, c, mode, False, False) == fused, text
         assert fp("fp_soft_fma", f.code, a, b, c, mode) == fused, text
         assert fp("fp_div", f.code, a, b, mode) == ref.div(f, a, b, mode), text
@@ -55,6 +58,48 @@ def test_every_pair_of_hard_values(fp: Simulator, f: Format) -> None:
             mode = (a + b) % 5
             assert fp("fp_add", f.code, a, b, mode) == ref.add(f, a, b, mode), show(a, b, mode)
             assert fp("fp_mul", f.code, a, b, mode) == ref.mul(f, a, b, mode), show(a, b, mode)
+
+
+@by_format
+def test_fused_operations_on_what_is_not_finite(fp: Simulator, f: Format) -> None:
+    sizes = [0, f.bias << f.fraction_bits, f.infinity, f.infinity + 1, f.nan]
+    values = [s | sign << (f.width - 1) for s in sizes for sign in (0, 1)]
+    for i, (a, b, c) in enumerate(product(values, repeat=3)):
+        mode = i % 5
+        assert fp("fp_fma", f.code, a, b, c, mode, False, False) == ref.fma(f, a, b, c, mode), show(
+            a, b, c, mode
+        )
+
+
+@by_format
+def test_products_next_to_the_smallest_normal_number(fp: Simulator, f: Format) -> None:
+    """Here a tiny value may be rounded up to a normal one, with underflow or without."""
+    source = random.Random(f.code)
+    normal = 1 << f.fraction_bits
+    for _ in range(150):
+        a = f.bias - f.bias // 2 << f.fraction_bits | source.getrandbits(f.fraction_bits)
+        b = ref.div(f, normal, a, RNE).bits + source.randrange(-2, 3)
+        mode, c = source.randrange(5), source.choice([0, 1, 1 | 1 << (f.width - 1), normal])
+        assert fp("fp_mul", f.code, a, b, mode) == ref.mul(f, a, b, mode), show(a, b, mode)
+        assert fp("fp_fma", f.code, a, b, c, mode, False, False) == ref.fma(f, a, b, c, mode), show(
+            a, b, c, mode
+        )
+
+
+def test_a_root_just_above_a_representable_number(fp: Simulator) -> None:
+    """Of a 53-bit integer whose square is 7 less than a multiple of 2^53."""
+    root = 1
+    for bit in range(3, 54):
+        if (root * root + 7) % (1 << bit):
+            root += 1 << (bit - 2)
+    root = max(root, (1 << 53) - root)
+    square = ref.round_value(D, Fraction(root * root + 7), RNE)
+    assert square.flags == 0
+    below = ref.round_value(D, Fraction(root), RNE).bits
+    for mode in MODES:
+        wanted = Result(below + (mode == RUP), NX)
+        assert ref.sqrt(D, square.bits, mode) == wanted
+        assert fp("fp_sqrt", D.code, square.bits, mode) == wanted
 
 
 @by_format
@@ -74,10 +119,9 @@ def test_signs_of_fused_operations(fp: Simulator, f: Format) -> None:
     top = 1 << (f.width - 1)
     for (a, b, c), mode in operands(f, 60, 3):
         assert fp("fp_sub", f.code, a, b, mode) == ref.add(f, a, b ^ top, mode)
-        for product in (False, True):
-            for addend in (False, True):
-                wanted = ref.fma(f, a ^ top * product, b, c ^ top * addend, mode)
-                assert fp("fp_fma", f.code, a, b, c, mode, product, addend) == wanted
+        for neg_product, neg_addend in product((False, True), repeat=2):
+            wanted = ref.fma(f, a ^ top * neg_product, b, c ^ top * neg_addend, mode)
+            assert fp("fp_fma", f.code, a, b, c, mode, neg_product, neg_addend) == wanted
 
 
 @by_format

@@ -14,7 +14,7 @@ uint64_t fp_cvt(enum fp_fmt to, enum fp_fmt from, uint64_t a, enum fp_rm rm, uns
 /* The integer nearest to x in this mode, kept within low..high; NV, and no other flag, where it was outside. */
 static int64_t to_integer(struct fp_num x, int64_t low, int64_t high, enum fp_rm rm, unsigned *flags) {
     if (x.kind == NUM_ZERO) return 0;
-    if (x.kind >= NUM_QNAN || x.kind == NUM_INF || x.exp > 32) {
+    if (x.kind >= NUM_QNAN || x.kind == NUM_INF || x.exp > 31) {
         *flags |= FP_NV;
         return x.sign && x.kind < NUM_QNAN ? low : high;
     }

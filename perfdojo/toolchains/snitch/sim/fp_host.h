@@ -47,8 +47,8 @@ static inline double fp_sum_error(double a, double b, double sum) {
 static inline bool fp_host_add_d(uint64_t a, uint64_t b, uint64_t *result, unsigned *flags) {
     double x = fp_as_double(a), y = fp_as_double(b), sum = x + y;
     *result = fp_double_bits(sum);
-    /* 0x7fe: near the largest value the error term may overflow. */
-    if (!FP_HOST || fp_field(*result) >= 0x7fe || fp_field(a) >= 0x7fe || fp_field(b) >= 0x7fe) return false;
+    /* Below 2^1023 neither the sum nor what its error is computed from can overflow. */
+    if (!FP_HOST || fp_field(a) >= 0x7fe || fp_field(b) >= 0x7fe) return false;
     if (!(*flags & FP_NX) && fp_sum_error(x, y, sum) != 0) *flags |= FP_NX;
     return true;
 }
