@@ -23,11 +23,10 @@ if TYPE_CHECKING:
 
 INPUTS = ("normal", "uniform", "cancel", "denormal", "huge", "equal", "special")
 """Kinds of inputs that a check tries; `random_inputs` makes them."""
-LONG = 200_000_000
-"""Statement executions above which a check tries only the kinds of `INPUTS_OF_LONG`: each takes seconds."""
 CHECK_BYTES = 16
 """Bytes for each element of an argument, at the least: its value and its bound in float64."""
 INPUTS_OF_LONG = ("normal", "special")
+"""Those that are tried where each takes long."""
 
 
 @dataclass(slots=True)
@@ -160,7 +159,7 @@ class Job:
         worst: float | None = 0.0
         elements = 0
         undecided: dict[str, int] = {}
-        kinds = INPUTS_OF_LONG if kernel.slow or work(self.bound).executions > LONG else INPUTS
+        kinds = INPUTS_OF_LONG if work(self.bound).executions > kernel.long else INPUTS
         for kind in kinds:
             with self.screen.working(f"checking, {kind} inputs"):
                 inputs = random_inputs(self.bound, self.options.seed, kind)
@@ -191,7 +190,10 @@ class Job:
         return True
 
     def _agreement(self, worst: float | None) -> str:
-        if self.options.fp == "strict":
+        from perfdojo.backends import get_target
+        from perfdojo.compiler.libraries import bits_are_fixed
+
+        if bits_are_fixed(self.bound, self.options.fp, not get_target(self.emitted.target).hosted):
             return "bit for bit the reference"
         if worst is None:
             return "every element within the derived bound"

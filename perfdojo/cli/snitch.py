@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from perfdojo.toolchains.snitch.run import Built, Machine
 
 BUILTIN = "builtin"
+LONG = 500_000
+EXECUTION_S = 30e-6
+"""Seconds allowed for each execution of a statement: a hundred cycles, at three million simulated a second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +105,9 @@ class SnitchKernel:
         )
 
     @property
-    def slow(self) -> bool:
-        """Whether a run takes long: RTL simulates some thousand cycles a second."""
-        return self.external is not None
+    def long(self) -> int:
+        """Executions of statements above which a simulation takes seconds."""
+        return LONG if self.external is None else 0
 
     def check(self, job: Job, inputs: Mapping[str, Any]) -> Checked:
         """Run it and compare what it computes with the reference."""
@@ -112,20 +115,29 @@ class SnitchKernel:
 
         if self.built.self_check:
             return self._check_itself(job, inputs)
-        ran = run(self.built, inputs, self._machine(), timeout_s=_timeout(self.slow))
+        ran = run(self.built, inputs, self._machine(), timeout_s=self._timeout_s(job))
         if ran.outcome != "ok":
             return failed(ran)
-        return judge(job.bound, job.options.fp, inputs, ran.outputs)
+        return judge(job.bound, job.options.fp, inputs, ran.outputs, own_library=True)
 
     def _check_itself(self, job: Job, inputs: Mapping[str, Any]) -> Checked:
         from perfdojo.toolchains.snitch.external import run_checking_itself
 
         assert self.external is not None
         expected = _expected(job, inputs)
-        ran = run_checking_itself(self.built, inputs, expected, self.external)
+        ran = run_checking_itself(self.built, inputs, expected, self.external, self._timeout_s(job))
         if ran.outcome != "ok":
             return failed(ran)
         return Checked("ok", "", None, 0, sum(e.least.size for e in expected.values()))
+
+    def _timeout_s(self, job: Job) -> float:
+        from perfdojo.compiler.work import work
+        from perfdojo.toolchains.snitch.external import TIMEOUT_S
+        from perfdojo.toolchains.snitch.run import CHECK_TIMEOUT_S
+
+        if self.external is not None:
+            return TIMEOUT_S
+        return CHECK_TIMEOUT_S + EXECUTION_S * work(job.bound).executions
 
     def _machine(self) -> Machine | None:
         if self.external is None:
@@ -146,7 +158,7 @@ class SnitchKernel:
             return True
         with screen.working("simulating"):
             inputs = random_inputs(job.bound, o.seed, "normal")
-            m = measure(self.built, inputs, self._machine(), _timeout(self.slow))
+            m = measure(self.built, inputs, self._machine(), self._timeout_s(job))
         if m.outcome != "ok":
             job.result.fail(f"measuring failed: {m.outcome}: {m.text}")
             screen.line("time", f"{m.outcome}: {m.text}", "bad")
@@ -210,19 +222,13 @@ class SnitchKernel:
         return ""
 
 
-def _timeout(slow: bool) -> float:
-    from perfdojo.toolchains.snitch.external import TIMEOUT_S
-    from perfdojo.toolchains.snitch.run import CHECK_TIMEOUT_S
-
-    return TIMEOUT_S if slow else CHECK_TIMEOUT_S
-
-
 def _expected(job: Job, inputs: Mapping[str, Any]) -> dict[str, Expected]:
     """What the reference allows, for a program that checks itself."""
     from perfdojo.compiler.interpret import interpret, reference
+    from perfdojo.compiler.libraries import bits_are_fixed
     from perfdojo.toolchains.snitch.expected import exactly, within
 
-    if job.options.fp == "strict":
+    if bits_are_fixed(job.bound, job.options.fp, own_library=True):
         return {name: exactly(value) for name, value in interpret(job.bound, inputs).items()}
     dtypes = {a.name: a.dtype for a in job.emitted.arguments}
     return {
