@@ -24,7 +24,7 @@ from perfdojo.compiler.emitted import (
 )
 from perfdojo.compiler.ir import Program
 from perfdojo.compiler.lowering.layout import Layout, layouts
-from perfdojo.compiler.lowering.lir import Allocate, For, Function, If, Load, Stmt, Store, children
+from perfdojo.compiler.lowering.lir import Allocate, For, Function, If, Load, Stmt, Store, Stream, children
 from perfdojo.compiler.lowering.lower import lower
 from perfdojo.compiler.lowering.target import FpLevel, Target
 from perfdojo.compiler.lowering.walk import values
@@ -161,6 +161,8 @@ def unused(function: Function, arguments: tuple[Argument, ...], names: Names) ->
         stack = [*values(s)]
         if isinstance(s, Store):
             read.add(s.buffer)
+        elif isinstance(s, Stream):
+            read |= s.read | s.written
         while stack:
             v = stack.pop()
             if isinstance(v, Load):

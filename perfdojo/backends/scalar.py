@@ -10,7 +10,7 @@ from perfdojo.backends.names import Names
 from perfdojo.backends.printer import VectorPrinter
 from perfdojo.compiler.dtypes import BF16, BOOL, F16, F32, F64, I32, I64, DType
 from perfdojo.compiler.emitted import C_TYPES
-from perfdojo.compiler.lowering.lir import Call, Const, Load, Prefetch, Store, Value, Var, VType
+from perfdojo.compiler.lowering.lir import Call, Const, Load, Prefetch, Store, Stream, Value, Var, VType
 
 ATOM = 100
 _UNARY = 14
@@ -46,6 +46,8 @@ class ScalarPrinter:
         self.names, self.elements, self.vectors = names, elements, vectors
         self.helpers: set[str] = set()
         self.counter = "int64_t"
+        self.nests: dict[int, str] = {}
+        """Names of the functions that run nests of data movers, by `id` of their statement."""
         self._printed: dict[int, tuple[Value, str, int]] = {}
 
     # ------------------------------------------------------------ what statements need
@@ -82,6 +84,11 @@ class ScalarPrinter:
         if dtype in (F16, BF16):
             return f"{self.use(f'pd_store_{dtype}')}({self.value(store.value)})"
         return self.value(store.value)
+
+    def stream(self, s: Stream) -> str:
+        """Return the call of the function that runs a nest."""
+        pairs = zip(s.nest.arguments, s.pointers, strict=True)
+        return f"{self.nests[id(s)]}({', '.join(self.pointer(a.buffer, p) for a, p in pairs)})"
 
     # ------------------------------------------------------------ the face for vector printers
 

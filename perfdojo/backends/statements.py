@@ -19,6 +19,7 @@ from perfdojo.compiler.lowering.lir import (
     Set,
     Stmt,
     Store,
+    Stream,
 )
 
 WIDTH = 110
@@ -59,6 +60,8 @@ def _block(body: tuple[Stmt, ...], printer: ScalarPrinter, threads: int, depth: 
                 yield from (
                     _fenced(s, printer, threads, depth) if s.fenced else _loop(s, printer, threads, depth)
                 )
+            case Stream():
+                yield f"{pad}{printer.stream(s)};"
             case Allocate():
                 if s.space == "stack":
                     name = _buffer(s.buffer, printer)

@@ -40,6 +40,8 @@ TARGET = Target(
     marks=frozenset(("core", "frep", "stream", "unroll", "vector")),
     spaces=frozenset(("stack", "tcdm")),
     hosted=False,
+    min_lanes=2,
+    half_lanes=True,
     stack_buffer_bytes=1 << 10,
     stack_bytes=4 << 10,
 )

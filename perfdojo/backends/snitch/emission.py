@@ -18,7 +18,8 @@ from perfdojo.backends.helpers import helper_text
 from perfdojo.backends.names import Names
 from perfdojo.backends.scalar import ScalarPrinter
 from perfdojo.backends.snitch.counters import narrow
-from perfdojo.backends.snitch.runtime import runtime_files
+from perfdojo.backends.snitch.nests import assembly_file, functions_of, streams_of, whole_kernel
+from perfdojo.backends.snitch.runtime import runtime_files, with_inverse_roots
 from perfdojo.backends.statements import lines
 from perfdojo.compiler.emitted import C_TYPES, MARKER, Argument, EmittedSource
 from perfdojo.compiler.ir import Program
@@ -44,7 +45,6 @@ def emitted(program: Program, target: Target, fp: FpLevel, options: EmitOptions)
     for name, _ in function.element_types:
         names.give("buffer", name)
     done = work(options.origin or program)
-    source, helpers = _source(function, arguments, names)
     made = EmittedSource(
         kernel=program.name,
         target=target.name,
@@ -56,38 +56,47 @@ def emitted(program: Program, target: Target, fp: FpLevel, options: EmitOptions)
         flags=options.flags,
         links=("-lgcc",),
         workspace=tuple(w.replace("on the heap", "of static memory") for w in workspace(function.body)),
-        alignment=ALIGNMENT,
         flops=done.flops,
         integer_ops=done.integer_ops,
         bytes=done.bytes,
+        alignment=ALIGNMENT,
+        memory="tcdm" if streams_of(function) else "",
     )
-    runtime = runtime_files("\n".join((helpers, *source)))
-    files = [f"{program.name}.c", *(name for name, _ in runtime if name.endswith((".c", ".S")))]
+    whole = whole_kernel(function, arguments)
+    nests = functions_of(function, symbol, names, whole, prototype)
+    printed = None if whole else _source(function, arguments, names, {id(n.stream): n.name for n in nests})
+    text = "" if printed is None else "\n".join((printed[1], *printed[0]))
+    runtime = runtime_files(text)
+    assembled = [f"{program.name}.S"] if nests else []
+    written = [] if printed is None else [f"{program.name}.c"]
+    files = [*written, *assembled, *(name for name, _ in runtime if name.endswith(".c"))]
     comment = made_by(options.origin or program, made, target, 1, options.scheduled, _command(files, made))
-    text = {"marker": MARKER, "comment": comment, "prototype": prototype}
+    frame: dict[str, object] = {"marker": MARKER, "comment": comment}
     header = f"{program.name}.h"
-    header_text = (
-        environment()
-        .get_template("kernel.h.j2")
-        .render(
-            **{**text, "prototype": prototype.replace("restrict", "PERFDOJO_RESTRICT")},
-            file=header,
-            guard=f"PERFDOJO_{program.name.upper()}_H",
-            contract=contract(program, made, placed),
+    out: list[tuple[str, str]] = []
+    if printed is not None:
+        headers = (header, *(name for name, _ in runtime if name.endswith(".h")))
+        body, helpers = printed
+        more = {"headers": headers, "helpers": helpers, "body": body, "prototype": prototype}
+        declared = [n.prototype for n in nests]
+        out.append(
+            (written[0], _render("snitch", "kernel.c.j2", **frame, **more, file=written[0], nests=declared))
         )
-    )
-    source_text = (
-        environment("snitch")
-        .get_template("kernel.c.j2")
-        .render(
-            **text,
-            file=f"{program.name}.c",
-            headers=(header, *(name for name, _ in runtime if name.endswith(".h"))),
-            helpers=helpers,
-            body=source,
+    if nests:
+        out.append(
+            (assembled[0], assembly_file(assembled[0], nests, whole, frame, [a.name for a in arguments]))
         )
-    )
-    return replace(made, files=((f"{program.name}.c", source_text), (header, header_text), *runtime))
+    more = {
+        "prototype": prototype.replace("restrict", "PERFDOJO_RESTRICT"),
+        "guard": f"PERFDOJO_{program.name.upper()}_H",
+        "contract": contract(program, made, placed),
+    }
+    out.append((header, _render("c", "kernel.h.j2", **frame, **more, file=header)))
+    return replace(made, files=(*out, *runtime))
+
+
+def _render(folder: str, template: str, **values: object) -> str:
+    return environment(folder).get_template(template).render(**values)
 
 
 def _command(files: list[str], made: EmittedSource) -> tuple[str, ...]:
@@ -100,9 +109,12 @@ def _command(files: list[str], made: EmittedSource) -> tuple[str, ...]:
     )
 
 
-def _source(function: Function, arguments: tuple[Argument, ...], names: Names) -> tuple[list[str], str]:
+def _source(
+    function: Function, arguments: tuple[Argument, ...], names: Names, nests: dict[int, str]
+) -> tuple[list[str], str]:
     """Return the lines between the braces of the C function, and the helpers that they call."""
     printer = ScalarPrinter(names, dict(function.element_types), None)
+    printer.nests = nests
     printer.counter = "int32_t" if narrow(function.body) else "int64_t"
     static = [s for s in nested(function.body) if isinstance(s, Allocate) and s.space == "heap"]
     body = [
@@ -110,7 +122,7 @@ def _source(function: Function, arguments: tuple[Argument, ...], names: Names) -
         *(_static(s, names) for s in static),
         *lines(function.body, printer, 1),
     ]
-    return body, helper_text(printer.helpers)
+    return body, with_inverse_roots(helper_text(printer.helpers))
 
 
 def _static(s: Allocate, names: Names) -> str:

@@ -46,6 +46,7 @@ class Frame:
         parts: the vectors of that scope that each statement is written for.
         parallel: inside a scope that is spread over threads.
         accumulators: where sums over lanes go.
+        nest: inside a scope that becomes a `Stream`.
     """
 
     env: Mapping[str, Linear]
@@ -54,10 +55,13 @@ class Frame:
     parts: tuple[Part, ...] = ()
     parallel: bool = False
     accumulators: Accumulators | None = None
+    nest: bool = False
 
     def at(self, env: Mapping[str, Linear], *parts: Part) -> Frame:
         """Return the frame with other iteration numbers, and other parts when any are given."""
-        return Frame(env, self.vector, self.lanes, parts or self.parts, self.parallel, self.accumulators)
+        return Frame(
+            env, self.vector, self.lanes, parts or self.parts, self.parallel, self.accumulators, self.nest
+        )
 
 
 @dataclass(slots=True)

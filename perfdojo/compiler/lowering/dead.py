@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from perfdojo.compiler.lowering.arena import Arena
 from perfdojo.compiler.lowering.context import Context
-from perfdojo.compiler.lowering.lir import Comment, Set, Stmt, Store, Value
+from perfdojo.compiler.lowering.lir import Comment, Set, Stmt, Store, Stream, Value
 from perfdojo.compiler.lowering.walk import (
     ASSIGNMENTS,
     BLOCKS,
@@ -20,10 +20,13 @@ from perfdojo.compiler.lowering.walk import (
 )
 
 
-def alive(body: Body, context: Context) -> Body:
-    """Return the body without dead variables, dead temporaries and overwritten stores."""
+def alive(body: Body, context: Context, needed: frozenset[str] = frozenset()) -> Body:
+    """Return the body without dead variables, dead temporaries and overwritten stores.
+
+    `needed`: temporaries that are read elsewhere, where the body is only a part of the function.
+    """
     body = _without_overwritten(body, Facts(context.arena))
-    temporaries = {b.name for b in context.buffers.values() if b.role == "tmp"}
+    temporaries = {b.name for b in context.buffers.values() if b.role == "tmp"} - needed
     while True:
         variables, buffers = _read(body, context)
         kept = _kept(body, variables, temporaries - buffers)
@@ -44,6 +47,8 @@ def _read(body: Body, context: Context) -> tuple[set[str], set[str]]:
             # a register that is only read to be set again is dead
             own = {s.var.name} if isinstance(s, Set) else set()
             variables |= context.arena.variables(v) - own
+        if isinstance(s, Stream):
+            buffers |= s.read
         if isinstance(s, BLOCKS):
             stack.extend(s.body)
     return variables, buffers

@@ -11,7 +11,20 @@ from dataclasses import replace
 from perfdojo.compiler.lowering.context import Context
 from perfdojo.compiler.lowering.hoist import base_name, worth
 from perfdojo.compiler.lowering.known import Known
-from perfdojo.compiler.lowering.lir import Call, Const, For, If, Let, Set, Stmt, Store, Value, Var, children
+from perfdojo.compiler.lowering.lir import (
+    Call,
+    Const,
+    For,
+    If,
+    Let,
+    Set,
+    Stmt,
+    Store,
+    Stream,
+    Value,
+    Var,
+    children,
+)
 from perfdojo.compiler.lowering.walk import (
     BLOCKS,
     Body,
@@ -76,6 +89,9 @@ class _Block:
                 self.out.append(self._nested(t))
                 self.known.forget_variables(effects.defined)
                 self.known.forget_buffers(effects.written)
+            case Stream():
+                self.out.append(with_values(s, self._value))
+                self.known.forget_buffers(s.written)
             case _:
                 self.out.append(s)
                 return

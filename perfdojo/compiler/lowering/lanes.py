@@ -11,9 +11,6 @@ from perfdojo.compiler.lowering.context import Context
 from perfdojo.compiler.ops import OPS, REDUCTIONS
 from perfdojo.compiler.walk import const_int, iterators, loads
 
-MIN_LANES = 4
-"""Fewer are not worth a vector."""
-
 
 def inner_statements(nodes: tuple[Node, ...]) -> Iterator[Statement]:
     """Yield the statements in sibling nodes, in textual order."""
@@ -35,7 +32,7 @@ def lane_counts(scope: Scope, context: Context) -> list[int]:
     most = context.target.vector_bits // widest
     extent = const_int(scope.extent)
     counts = []
-    while most >= MIN_LANES:
+    while most >= context.target.min_lanes:
         counts.append(most)
         most //= 2
     if context.target.masked_memory:
@@ -47,7 +44,7 @@ def _widths(s: Statement, scope: str, context: Context) -> set[int]:
     """Return the bits of the types in which a statement computes in lanes."""
     found: set[int] = set()
     if any(scope in iterators(i) for i in s.target.indices):
-        found.add(_bits(context.buffers[s.target.buffer].dtype))
+        found.add(_bits(context.buffers[s.target.buffer].dtype, context))
     for root in (s.value, s.guard):
         if root is not None:
             _varies(root, scope, context, found)
@@ -72,7 +69,7 @@ def _varies(e: Expr, scope: str, context: Context, widths: set[int]) -> bool:
     dtype = context.dtype(e)
     if dtype.kind != "bool":
         narrow = isinstance(e, Op) and dtype.name == "i64" and _small(e, context)
-        widths.add(32 if narrow else _bits(dtype))
+        widths.add(32 if narrow else _bits(dtype, context))
     return True
 
 
@@ -82,8 +79,10 @@ def _small(e: Expr, context: Context) -> bool:
     return found is not None and found[0] >= -(1 << 31) and found[1] < 1 << 31
 
 
-def _bits(dtype: DType) -> int:
-    """Bits of a lane: f16 and bf16 are computed as f32."""
+def _bits(dtype: DType, context: Context) -> int:
+    """Bits of a lane: f16 and bf16 are computed as f32, but for f16 where the target has such lanes."""
+    if context.target.half_lanes and dtype.name == "f16":
+        return 16
     return 32 if dtype.is_float and dtype.bits == 16 else dtype.bits
 
 
@@ -118,6 +117,9 @@ def sums(scope: Scope, around: tuple[Scope, ...], context: Context) -> Sums:
             return Sums(names, why_not=reason)
     home = scope
     for outer in reversed(around):
+        if home.mark == "stream" and "stream" in context.target.marks:
+            # what its nest begins with and ends with is the nest's
+            break
         apart = outer.mark != "parallel" and all(
             not _why_in_order(s, outer, found, context) and _uniform(s, outer.name, context) for s in found
         )

@@ -8,8 +8,12 @@ scalar i64 expressions, in elements. A bool value with several lanes is a mask.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from perfdojo.compiler.dtypes import BOOL, I64, DType
+
+if TYPE_CHECKING:
+    from perfdojo.compiler.lowering.nests.nest import StreamNest
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +109,7 @@ class For:
 
     Each thread has its own copy of the temporaries in `private`; their `Allocate` says how many there are.
     With `fenced` each of the threads ends with a `Fence`. The compiler is to write out `unroll` iterations,
-    1: none but the loop's own, 0: as it thinks best.
+    1: none but the loop's own, 0: as it thinks best. `frep`: the FPU is to repeat it, inside of a `Stream`.
     """
 
     var: Var
@@ -117,6 +121,7 @@ class For:
     private: tuple[str, ...] = ()
     fenced: bool = False
     unroll: int = 0
+    frep: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +197,24 @@ class Fence:
     """Streamed stores before it are seen by other threads before whatever this one does after it."""
 
 
-Stmt = For | Let | Set | Store | If | Allocate | Comment | Prefetch | Fence
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """A nest of loops that data movers feed.
+
+    Attributes:
+        scope: the scope that it was.
+        pointers: offset in elements of each argument of the nest in its buffer.
+        read, written: buffers.
+    """
+
+    scope: str
+    nest: StreamNest
+    pointers: tuple[Value, ...]
+    read: frozenset[str]
+    written: frozenset[str]
+
+
+Stmt = For | Let | Set | Store | If | Allocate | Comment | Prefetch | Fence | Stream
 
 
 @dataclass(frozen=True, slots=True)

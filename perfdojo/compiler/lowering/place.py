@@ -20,6 +20,7 @@ from perfdojo.compiler.lowering.lir import (
     Set,
     Stmt,
     Store,
+    Stream,
     Value,
     children,
 )
@@ -124,5 +125,8 @@ def _collect(body: tuple[Stmt, ...], parallel: For | None, arena: Arena, uses: d
                 value(s.offset)
                 value(s.value)
                 value(s.mask)
+            case Stream():
+                for argument, offset in zip(s.nest.arguments, s.pointers, strict=True):
+                    access(argument.buffer, offset)
             case Allocate() | Comment() | Prefetch() | Fence():
                 pass

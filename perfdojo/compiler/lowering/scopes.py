@@ -11,6 +11,8 @@ from perfdojo.compiler.lowering.expressions import Expressions
 from perfdojo.compiler.lowering.lanes import Sums, lane_counts, sums
 from perfdojo.compiler.lowering.linear import Linear
 from perfdojo.compiler.lowering.lir import INDEX, Comment, For, Stmt
+from perfdojo.compiler.lowering.nests.found import streamed
+from perfdojo.compiler.lowering.nests.tree import NestError
 from perfdojo.compiler.lowering.statements import statement
 from perfdojo.compiler.lowering.steps import steps_of
 from perfdojo.compiler.lowering.tell import told
@@ -66,6 +68,26 @@ class Scopes:
 
     def _scope(self, scope: Scope, around: tuple[Scope, ...], frame: Frame, copies: int) -> list[Stmt]:
         """Return the code of a scope, with the sums over lanes that end behind it."""
+        if (
+            scope.mark == "stream"
+            and "stream" in self.context.target.marks
+            and not (frame.nest or frame.vector)
+        ):
+            return self._nest(scope, around, frame, copies)
+        return self._with_sums(scope, around, frame, copies)
+
+    def _nest(self, scope: Scope, around: tuple[Scope, ...], frame: Frame, copies: int) -> list[Stmt]:
+        """Return a scope that data movers feed; code of the integer core, with a note, where they cannot."""
+        told = set(self._told)
+        code = self._with_sums(scope, around, replace(frame, nest=True), copies)
+        try:
+            return streamed(scope, code, self.context)
+        except NestError as why:
+            self.context.notes.append(f"scope {scope.name}: not streamed, {why}")
+        self._told = told
+        return self._with_sums(scope, around, frame, copies)
+
+    def _with_sums(self, scope: Scope, around: tuple[Scope, ...], frame: Frame, copies: int) -> list[Stmt]:
         homes = self._homes.get(scope.name, []) if not frame.vector else []
         for vector in homes:
             inside = {s.name for s in (scope, *scopes_in(scope.body))}
@@ -97,7 +119,8 @@ class Scopes:
             return self._written_out(scope, inner, frame, copies * extent)
         if scope.mark == "unroll":
             self.context.notes.append(f"scope {scope.name}: not unrolled, over {MAX_COPIES} copies")
-        if scope.mark == "vector" and not frame.vector and self.context.target.vector_bits:
+        lanes = self.context.target.vector_bits and (frame.nest or "stream" not in self.context.target.marks)
+        if scope.mark == "vector" and not frame.vector and lanes:
             code = self._vector(scope, inner, frame, copies)
             if code is not None:
                 return code
@@ -106,7 +129,7 @@ class Scopes:
 
     def _steps(self, scope: Scope, inner: tuple[Scope, ...], frame: Frame, copies: int) -> For | None:
         """Return one loop for a scope and the steps that fill it, see `steps`; None where it needs two."""
-        steps = None if frame.vector else steps_of(scope, self.context)
+        steps = None if frame.vector or frame.nest else steps_of(scope, self.context)
         if steps is None or steps.name in self._homes or not self._straight(steps.body):
             return None
         count = const_int(steps.extent)
@@ -168,7 +191,7 @@ class Scopes:
         frame = replace(_at(frame, scope, self.arena.atom(var)), parallel=frame.parallel or parallel)
         body = self.nodes(scope.body, inner, frame, copies)
         first, end = self.arena.const(start, INDEX), self.arena.const(stop, INDEX)
-        return For(var, first, end, 1, tuple(body), parallel)
+        return For(var, first, end, 1, tuple(body), parallel, frep=frame.nest and scope.mark == "frep")
 
 
 def _at(frame: Frame, scope: Scope, iteration: Linear) -> Frame:

@@ -30,6 +30,8 @@ class Target:
         marks: ways to run a scope that it has hardware and code for; moves give no others.
         spaces: memory spaces for temporaries that it has; moves choose no others.
         hosted: its code runs on the kind of machine that compiles it; else it is assembled and simulated.
+        min_lanes: fewer are not worth a vector.
+        half_lanes: f16 is computed in lanes of 16 bits, not as f32.
         stack_buffer_bytes, stack_bytes: limits of one temporary and of all together on the stack; threads
             of a host have 2 MiB or more (glibc: 8 MiB).
     """
@@ -44,6 +46,8 @@ class Target:
     marks: frozenset[str] = frozenset(("parallel", "unroll"))
     spaces: frozenset[str] = frozenset(("heap", "stack"))
     hosted: bool = True
+    min_lanes: int = 4
+    half_lanes: bool = False
     stack_buffer_bytes: int = 16 << 10
     stack_bytes: int = 256 << 10
 

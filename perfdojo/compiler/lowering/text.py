@@ -19,10 +19,12 @@ from perfdojo.compiler.lowering.lir import (
     Set,
     Stmt,
     Store,
+    Stream,
     Value,
     Var,
     VType,
 )
+from perfdojo.compiler.lowering.nests.text import lines as nest_lines
 
 _SIGNS = {"iadd": "+", "isub": "-", "imul": "*", "idiv": "/", "imod": "%"}
 
@@ -62,9 +64,16 @@ def _body(body: tuple[Stmt, ...], depth: int) -> Iterator[str]:
                 own = f" private({', '.join(s.private)})" if s.private else ""
                 step = "" if s.step == 1 else f" step {s.step}"
                 step += f" unroll {s.unroll}" if s.unroll else ""
+                step += " frep" if s.frep else ""
                 word = ("fenced " if s.fenced else "") + ("parallel for" if s.parallel else "for")
                 yield f"{pad}{word} {s.var.name} = {value(s.start)} to {value(s.stop)}{step}{own}"
                 yield from _body(s.body, depth + 1)
+            case Stream():
+                at = ", ".join(
+                    f"{a.buffer}[{value(p)}]" for a, p in zip(s.nest.arguments, s.pointers, strict=True)
+                )
+                yield f"{pad}stream {s.scope}({at})"
+                yield from (f"{pad}  {line}" for line in nest_lines(s.nest))
             case Allocate():
                 copies = "" if s.copies == 1 else f" for each of {s.copies} threads"
                 yield f"{pad}{s.space} {s.buffer}: {s.dtype}[{s.elems}]{copies}"

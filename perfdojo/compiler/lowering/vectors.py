@@ -11,7 +11,7 @@ from perfdojo.compiler.ir import Node, Op, Scope
 from perfdojo.compiler.lowering.accumulators import Accumulators
 from perfdojo.compiler.lowering.context import Frame, NotVectorisableError, Part
 from perfdojo.compiler.lowering.expressions import Expressions
-from perfdojo.compiler.lowering.lanes import MIN_LANES, Sums, inner_statements
+from perfdojo.compiler.lowering.lanes import Sums, inner_statements
 from perfdojo.compiler.lowering.linear import Linear, plus
 from perfdojo.compiler.lowering.lir import INDEX, For, Stmt, Value
 from perfdojo.compiler.walk import const_int, subexpressions
@@ -106,7 +106,7 @@ class VectorScope:
         """Return the code of the last iterations: narrower vectors while they are full, then one by one."""
         out: list[Stmt] = []
         extent = const_int(self.scope.extent)
-        while lanes >= MIN_LANES and extent - start > 0:
+        while lanes >= self.expressions.target.min_lanes and extent - start > 0:
             if extent - start >= lanes:
                 try:
                     out += self._parts(lanes, [Part(Linear(start))])

@@ -8,8 +8,10 @@ from typing import NamedTuple
 
 from perfdojo.compiler.lowering.arena import Arena
 from perfdojo.compiler.lowering.lir import (
+    INDEX,
     Call,
     Comment,
+    Const,
     For,
     If,
     Let,
@@ -18,6 +20,7 @@ from perfdojo.compiler.lowering.lir import (
     Set,
     Stmt,
     Store,
+    Stream,
     Value,
     children,
 )
@@ -85,6 +88,8 @@ def values(s: Stmt) -> tuple[Value, ...]:
         return (s.condition,)
     if isinstance(s, Prefetch):
         return (s.offset,)
+    if isinstance(s, Stream):
+        return s.pointers
     return (s.start, s.stop) if isinstance(s, For) else ()
 
 
@@ -102,6 +107,8 @@ def with_values(s: Stmt, change: Callable[[Value], Value]) -> Stmt:
         return replace(s, offset=new[0])
     if isinstance(s, If):
         return If(new[0], s.body)
+    if isinstance(s, Stream):
+        return replace(s, pointers=new)
     assert isinstance(s, For)
     return replace(s, start=new[0], stop=new[1])
 
@@ -144,6 +151,9 @@ class Facts:
                 read |= self.arena.buffers(v)
         if isinstance(s, Store):
             written.add(s.buffer)
+        elif isinstance(s, Stream):
+            read |= s.read
+            written |= s.written
         elif isinstance(s, ASSIGNMENTS):
             defined.add(s.var.name)
         elif isinstance(s, BLOCKS):
@@ -210,6 +220,9 @@ class Facts:
         if isinstance(s, Store):
             lanes = s.value.type.lanes
             found.append(Access(key_of(s), s.buffer, s.offset, lanes, s.mask, True, True, False))
+        elif isinstance(s, Stream):
+            found += [_whole(b, s, False) for b in sorted(s.read)]
+            found += [_whole(b, s, True) for b in sorted(s.written)]
 
     def _reads_of(self, value: Value) -> list[Access]:
         known = self._reads.get(id(value))
@@ -220,6 +233,11 @@ class Facts:
                 key = key_of(load)
                 known.append(Access(key, load.buffer, load.offset, lanes, load.mask, False, always, gather))
         return known
+
+
+def _whole(buffer: str, s: Stream, store: bool) -> Access:
+    """Return an access that stands for all those of a nest to a buffer: no register takes its place."""
+    return Access((buffer, id(s), 0, 0), buffer, Const(0, INDEX), 1, None, store, False, True)
 
 
 def lazy_from(value: Value) -> int:

@@ -1,0 +1,142 @@
+"""The assembly file of a kernel: a function for each nest, or one that is the kernel."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from perfdojo.backends.emission import environment, nested
+from perfdojo.backends.names import Names
+from perfdojo.backends.snitch.assembly import Routine, Text
+from perfdojo.compiler.emitted import C_TYPES, Argument
+from perfdojo.compiler.lowering.lir import Comment, Const, Function, Stream
+
+MAX_ARGUMENTS = 8
+"""Pointers that are passed in registers."""
+COMMENT_COLUMN = 40
+
+WORDS = (
+    ("REPEAT", 1),
+    *((f"BOUND{k}", 2 + k) for k in range(4)),
+    *((f"STRIDE{k}", 6 + k) for k in range(4)),
+    *((f"RPTR{k}", 24 + k) for k in range(4)),
+    *((f"WPTR{k}", 28 + k) for k in range(4)),
+)
+"""Words of a data mover; writing a pointer launches it, with as many loops as its number and one."""
+
+_F7 = {"add": 0x41, "sub": 0x42, "mul": 0x43, "min": 0x45, "max": 0x46, "mac": 0x48, "mre": 0x49}
+_SIGN_F7 = {"sgnj": 0x4D, "sgnjn": 0x4E, "sgnjx": 0x4F}
+PACKED = (
+    *(
+        (f"vf{name}_{suffix}", f3, f7)
+        for suffix, f3 in (("s", 0), ("h", 2))
+        for name, f7 in (*_F7.items(), *_SIGN_F7.items())
+    ),
+    ("vfcpka_s_s", 0, 0x58),
+    ("vfcpka_h_s", 2, 0x58),
+    ("vfcpkb_h_s", 6, 0x58),
+)
+"""Packed instructions: name of the macro, funct3, funct7."""
+PACKED_ONE = (("vfsum_s", 0, 0x47, 28), ("vfsum_h", 2, 0x47, 30))
+"""Those with one operand: the second register field tells which they are."""
+
+
+@dataclass(frozen=True, slots=True)
+class NestFunction:
+    """A nest with the name and the C declaration of the function that runs it."""
+
+    stream: Stream
+    name: str
+    prototype: str
+    label: str
+
+
+def streams_of(function: Function) -> list[Stream]:
+    """Return the nests of a function, in the order of the text."""
+    return [s for s in nested(function.body) if isinstance(s, Stream)]
+
+
+def whole_kernel(function: Function, arguments: Sequence[Argument]) -> bool:
+    """Tell whether nests are all that a kernel consists of, so that it needs no C."""
+    body = [s for s in function.body if not isinstance(s, Comment)]
+    names = {a.name for a in arguments}
+    return (
+        bool(body)
+        and len(arguments) <= MAX_ARGUMENTS
+        and all(
+            isinstance(s, Stream)
+            and all(isinstance(p, Const) and p.value == 0 for p in s.pointers)
+            and {a.buffer for a in s.nest.arguments} <= names
+            for s in body
+        )
+    )
+
+
+def functions_of(
+    function: Function, symbol: str, names: Names, whole: bool, prototype: str
+) -> list[NestFunction]:
+    """Return the functions of the nests of a kernel; where they are the kernel, all have its name."""
+    types = dict(function.element_types)
+    found = []
+    for number, s in enumerate(streams_of(function)):
+        if whole:
+            found.append(NestFunction(s, symbol, prototype, f"{symbol}{number}"))
+            continue
+        name = names.give("function", f"{symbol}_nest{number}")
+        parameters = ", ".join(
+            f"{'' if a.buffer in s.written else 'const '}{C_TYPES[types[a.buffer].name]} *"
+            for a in s.nest.arguments
+        )
+        found.append(NestFunction(s, name, f"void {name}({parameters})", name))
+    return found
+
+
+def assembly_file(
+    file: str, nests: Sequence[NestFunction], whole: bool, frame: dict[str, object], arguments: Sequence[str]
+) -> str:
+    """Return the text of the assembly file; `arguments`: names of the buffers that the kernel is passed."""
+    pool: list[tuple[str, str]] = []
+    functions = []
+    groups = [list(nests)] if whole else [[n] for n in nests]
+    for group in groups:
+        lines: list[str] = []
+        for number, n in enumerate(group):
+            routine = _routine(n, whole, number == len(group) - 1, len(group) > 1, arguments)
+            lines += [_line(t) for t in routine.written()]
+            pool += routine.pool
+        lines += ["    li a0, 0", "    ret"] if whole else ["    ret"]
+        functions.append({"name": group[0].name, "prototype": group[0].prototype, "lines": lines})
+    text = "\n".join(line for f in functions for line in f["lines"])
+    used = set(re.findall(r"^ +(\w+)", text, re.MULTILINE))
+    return (
+        environment("snitch")
+        .get_template("kernel.S.j2")
+        .render(
+            **frame,
+            file=file,
+            functions=functions,
+            pool=pool,
+            words=[w for w in WORDS if re.search(rf"\b{w[0]}\b", text)],
+            macros=used,
+            packed=[p for p in PACKED if p[0] in used],
+            packed_one=[p for p in PACKED_ONE if p[0] in used],
+        )
+    )
+
+
+def _routine(n: NestFunction, whole: bool, last: bool, several: bool, arguments: Sequence[str]) -> Routine:
+    own = [a.buffer for a in n.stream.nest.arguments]
+    registers = tuple(f"a{arguments.index(b) if whole else k}" for k, b in enumerate(own))
+    passed = len(arguments) if whole else len(own)
+    # registers of arguments that this nest does not have are free where no other one follows
+    taken = {f"a{k}" for k in range(passed)} if several else set(registers)
+    spare = tuple(r for r in (f"a{k}" for k in range(7, -1, -1)) if r not in taken)
+    return Routine(n.stream.nest, registers, spare, n.label, not whole, several, not last)
+
+
+def _line(t: Text) -> str:
+    if not t.code:
+        return f"    # {t.comment}"
+    code = t.code if t.code.endswith(":") else f"    {t.code}"
+    return f"{code:<{COMMENT_COLUMN}}# {t.comment}" if t.comment else code

@@ -1,0 +1,139 @@
+"""A @stream scope as target IR -> `StreamNest`, or the reason why it is none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import product
+
+from perfdojo.compiler.lowering.arena import Arena
+from perfdojo.compiler.lowering.lir import Stmt
+from perfdojo.compiler.lowering.nests.conflicts import proved
+from perfdojo.compiler.lowering.nests.finish import finished
+from perfdojo.compiler.lowering.nests.freps import cost, depth, why_no_frep, with_freps
+from perfdojo.compiler.lowering.nests.movers import Job, assigned
+from perfdojo.compiler.lowering.nests.nest import StreamNest
+from perfdojo.compiler.lowering.nests.order import ordered
+from perfdojo.compiler.lowering.nests.packed import legalized
+from perfdojo.compiler.lowering.nests.peel import collapsed, peeled, sunk
+from perfdojo.compiler.lowering.nests.tree import Block, Builder, Fixed, Line, NestError, Nodes
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """What a nest may do: instructions of the target, and sums in another order (`reassoc`)."""
+
+    divides: bool = False
+    reassociates: bool = False
+
+
+def stream_nest(body: tuple[Stmt, ...], arena: Arena, allowed: Allowed) -> StreamNest:
+    """Return the nest of a body of target IR.
+
+    Variants differ in which loads stay in registers, which passes of loops are written out, which loops the
+    FPU runs, and in the order of instructions; the cheapest one that the hardware can hold is taken.
+
+    Raises:
+        NestError: there is none; says why.
+    """
+    reason = ""
+    for nodes, fixed in _variants(body, arena, allowed):
+        try:
+            made, jobs = assigned(nodes)
+            made = _reordered(made)
+            proved(made)
+            return finished(made, jobs, fixed)
+        except NestError as why:
+            reason = reason or str(why)
+    raise NestError(reason)
+
+
+def _reordered(nodes: Nodes) -> Nodes:
+    """Return the tree in a better order again, where loads and stores have come between."""
+    if any(isinstance(n, Line) and n.op in ("load", "store") for n in _all(nodes)):
+        return ordered(nodes)
+    return nodes
+
+
+def _all(nodes: Nodes) -> Iterator[Line]:
+    for n in nodes:
+        if isinstance(n, Line):
+            yield n
+        else:
+            yield from _all(n.body)
+
+
+def _variants(
+    body: tuple[Stmt, ...], arena: Arena, allowed: Allowed
+) -> Iterator[tuple[Nodes, dict[str, Fixed]]]:
+    """Yield trees, cheapest first, each with its constants."""
+    first = Builder(arena, frozenset(), allowed.divides)
+    trees = [first.build(body)]
+    if first.shared:
+        trees.append(Builder(arena, frozenset(first.shared), allowed.divides).build(body))
+    legal = legalized(trees[0], allowed.reassociates)
+    reason = why_no_frep(legal)
+    if reason:
+        raise NestError(reason)
+    marked = _marked(legal)
+    found: list[tuple[int, int, Nodes, dict[str, Fixed]]] = []
+    levels = range(depth(trees[0]), 0, -1)
+    for tree in (sunk(_repeatable(t)) for t in trees):
+        for merged, front, back in product(levels, (True, False), (True, False)):
+            legal = legalized(peeled(collapsed(tree, merged), front, back), allowed.reassociates)
+            named, fixed = _with_constants(legal)
+            for outside in range(depth(named) + 1):
+                nodes = with_freps(named, outside)
+                if not marked <= _marked(nodes):
+                    break
+                for better in (ordered(nodes), nodes):
+                    found.append((cost(better), len(found), better, fixed))
+    seen: set[Nodes] = set()
+    for _, _, nodes, fixed in sorted(found, key=lambda f: f[:2]):
+        if nodes not in seen:
+            seen.add(nodes)
+            yield nodes, fixed
+
+
+def _repeatable(nodes: Nodes) -> Nodes:
+    """Return the tree with its outermost loops repeated by the FPU too where there is none in them."""
+    return tuple(
+        n if isinstance(n, Line) or any(isinstance(c, Block) for c in n.body) else replace(n, frep=True)
+        for n in nodes
+    )
+
+
+def _marked(nodes: Nodes) -> set[str]:
+    """Return the loops without others in them that the FPU runs."""
+    found: set[str] = set()
+    for n in nodes:
+        if isinstance(n, Block):
+            found |= _marked(n.body)
+            if n.frep and not any(isinstance(c, Block) for c in n.body):
+                found.add(n.loops[-1][0])
+    return found
+
+
+def _with_constants(nodes: Nodes) -> tuple[Nodes, dict[str, Fixed]]:
+    """Return the tree with constants in registers of their own, and these."""
+    names: dict[tuple[str, object], str] = {}
+    fixed: dict[str, Fixed] = {}
+
+    def name(f: Fixed) -> str:
+        if f.key() not in names:
+            names[f.key()] = f"#{len(names)}"
+            fixed[names[f.key()]] = f
+        return names[f.key()]
+
+    def change(nodes: Nodes) -> Nodes:
+        return tuple(
+            replace(n, args=tuple(name(a) if isinstance(a, Fixed) else a for a in n.args))
+            if isinstance(n, Line)
+            else replace(n, body=change(n.body))
+            for n in nodes
+        )
+
+    return change(nodes), fixed
+
+
+__all__ = ["Allowed", "Job", "stream_nest"]

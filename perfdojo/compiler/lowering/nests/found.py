@@ -1,0 +1,81 @@
+"""@stream scopes: their target IR becomes a `Stream`, with the passes that a function gets."""
+
+from __future__ import annotations
+
+from perfdojo.compiler.ir import Node, Program, Scope, Statement
+from perfdojo.compiler.lowering.context import Context
+from perfdojo.compiler.lowering.dead import alive
+from perfdojo.compiler.lowering.forward import forwarded
+from perfdojo.compiler.lowering.hoist import hoisted
+from perfdojo.compiler.lowering.linear import Linear, plus
+from perfdojo.compiler.lowering.lir import INDEX, Comment, For, If, Stmt, Stream, Value
+from perfdojo.compiler.lowering.nests.build import Allowed, stream_nest
+from perfdojo.compiler.lowering.nests.limits import TCDM_BYTES
+from perfdojo.compiler.lowering.nests.nest import Argument
+from perfdojo.compiler.lowering.nests.tree import NestError
+from perfdojo.compiler.lowering.promote import promoted
+from perfdojo.compiler.lowering.walk import Facts
+from perfdojo.compiler.walk import loads
+
+DIVIDER = "xdivsqrt"
+"""In `Target.features` of clusters whose FPU divides and takes roots."""
+
+
+def streamed(scope: Scope, code: list[Stmt], context: Context) -> list[Stmt]:
+    """Return the code of a @stream scope as a nest, behind the comments of its statements.
+
+    Raises:
+        NestError: data movers and FPU cannot run it; says why.
+    """
+    facts = Facts(context.arena)
+    body = promoted(tuple(code), context, facts)
+    body = hoisted(body, context, facts)
+    body = forwarded(body, context, facts)
+    body = alive(body, context, frozenset(_read_outside(context.program, scope)))
+    divides = DIVIDER in context.target.features
+    allowed = Allowed(divides, context.allows("reassoc"))
+    nest = stream_nest(body, context.arena, allowed)
+    effects = [facts.effects(s) for s in body if not isinstance(s, Comment)]
+    read = frozenset[str]().union(*(e.read for e in effects))
+    written = frozenset[str]().union(*(e.written for e in effects))
+    for buffer in sorted(read | written):
+        if context.layouts[buffer].bytes > TCDM_BYTES:
+            size = context.layouts[buffer].bytes
+            raise NestError(f"{buffer} has {size} bytes, over the {TCDM_BYTES} of the TCDM")
+    pointers = tuple(_offset(a, context) for a in nest.arguments)
+    return [*_comments(code), Stream(scope.name, nest, pointers, read, written)]
+
+
+def _offset(argument: Argument, context: Context) -> Value:
+    form = Linear(0)
+    for name, coefficient in argument.terms:
+        form = plus(form, context.arena.atom(context.arena.var(name, INDEX)), coefficient)
+    return context.arena.offset(form)
+
+
+def _comments(body: list[Stmt] | tuple[Stmt, ...]) -> list[Stmt]:
+    found: list[Stmt] = []
+    for s in body:
+        if isinstance(s, Comment):
+            found.append(s)
+        elif isinstance(s, For | If):
+            found += _comments(s.body)
+    return found
+
+
+def _read_outside(program: Program, scope: Scope) -> set[str]:
+    """Return the buffers that are read somewhere else than in a scope."""
+    found: set[str] = set()
+
+    def look(nodes: tuple[Node, ...]) -> None:
+        for n in nodes:
+            if isinstance(n, Statement):
+                parts = (n.value, *n.target.indices, *(() if n.guard is None else (n.guard,)))
+                found.update(load.buffer for p in parts for load in loads(p))
+                if n.op != "=":
+                    found.add(n.target.buffer)
+            elif n.name != scope.name:
+                look(n.body)
+
+    look(program.body)
+    return found
