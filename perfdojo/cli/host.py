@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 SETTLED = 0.02
 """Half the confidence interval of a median, as a part of it, above which the report says so."""
+LONG = 200_000_000
+"""Executions of statements above which the reference takes seconds for each set of inputs."""
 TIME_BYTES = 8
 """Bytes for each element of an argument, at the least, while it is timed."""
 
@@ -91,9 +93,9 @@ class HostKernel:
         return self.built.reason
 
     @property
-    def slow(self) -> bool:
-        """Whether a run takes long: no."""
-        return False
+    def long(self) -> int:
+        """Executions of statements above which the reference takes seconds for each set of inputs."""
+        return LONG
 
     def check(self, job: Job, inputs: Mapping[str, Any]) -> Checked:
         """Run it and compare what it computes with the reference."""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 BUILTIN = "builtin"
 LONG = 500_000
 EXECUTION_S = 30e-6
-"""Seconds allowed for each execution of a statement: a hundred cycles, at three million simulated a second."""
+"""Seconds allowed for each execution of a statement: a hundred cycles, three million simulated a second."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,6 +75,17 @@ class Artifact:
     cached: bool
 
 
+def find_built(request: BuildRequest, compiler: Compiler, cpu: Cpu, places: Places) -> Artifact | None:
+    """Return what an equal request built before, None when none did."""
+    key = _key(request, compiler, cpu)
+    final = places.cache / "builds" / key[:2] / key
+    if not (final / "done").exists():
+        return None
+    with suppress(OSError):
+        os.utime(final)
+    return _artifact(final, request, cached=True)
+
+
 def build_files(
     request: BuildRequest, compiler: Compiler, cpu: Cpu, places: Places, limits: Limits = COMPILE_LIMITS
 ) -> Artifact | Failure:
@@ -88,10 +99,8 @@ def build_files(
     """
     key = _key(request, compiler, cpu)
     final = places.cache / "builds" / key[:2] / key
-    if (final / "done").exists():
-        with suppress(OSError):
-            os.utime(final)
-        return _artifact(final, request, cached=True)
+    if found := find_built(request, compiler, cpu, places):
+        return found
     final.parent.mkdir(parents=True, exist_ok=True)
     work = Path(tempfile.mkdtemp(prefix="work-", dir=final.parent))
     try:

@@ -16,6 +16,7 @@ from perfdojo.toolchains.harness import Host, harness_program
 from perfdojo.toolchains.places import Places, find_places, try_writing
 from perfdojo.toolchains.results import Failure, MissingTool
 from perfdojo.toolchains.roofline import Roofline, find_roofline, load_roofline
+from perfdojo.toolchains.snitch.doctor import examine_snitch
 
 State = Literal["ok", "missing", "limited"]
 
@@ -83,6 +84,8 @@ def examine(
     findings += more
     host, more = _compiler(compiler, cpu, places)
     findings += more
+    found = host.compiler if host else None
+    findings += [Finding(*line) for line in examine_snitch(found, cpu, places)]
     findings += [_clock(clock), _governor(governor)]
     findings.append(_limits(host, cpu, places, measure, remeasure))
     return findings

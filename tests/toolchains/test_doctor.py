@@ -15,6 +15,7 @@ from perfdojo.toolchains.cpu import Cpu, read_cpu
 from perfdojo.toolchains.doctor import PACKAGES, Finding, examine
 from perfdojo.toolchains.harness import Host
 from perfdojo.toolchains.roofline import store_roofline
+from perfdojo.toolchains.snitch.doctor import examine_snitch
 from tests.toolchains.test_roofline import MADE
 
 Examined = Callable[..., list[Finding]]
@@ -48,6 +49,8 @@ def test_every_name_is_there_and_every_complaint_has_a_text(examined: Examined) 
         "data",
         "gcc",
         "openmp",
+        "snitch gcc",
+        "snitch sim",
         "clock",
         "frequency",
         "limits",
@@ -151,3 +154,14 @@ def test_the_packages_are_those_of_the_project() -> None:
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
     names = tuple(d.split(">")[0].split("=")[0].split("<")[0].strip() for d in project["dependencies"])
     assert sorted(names) == sorted(PACKAGES)
+
+
+def test_snitch_without_its_compiler_and_without_a_simulator(host: Host, tmp_path: Path) -> None:
+    empty = replace(host.places, cache=tmp_path)
+    compiler, simulator = examine_snitch(host.compiler, host.cpu, empty, "no-such-gcc")
+    assert compiler[1] == "limited"
+    assert compiler[2].startswith("no-such-gcc is not installed or not in PATH: kernels for snitch are emitted")
+    assert "gcc-riscv64-unknown-elf" in compiler[3]
+    assert simulator == ("snitch sim", "ok", "the simulator is made on first use, in some seconds", "")
+    _, simulator = examine_snitch(None, host.cpu, None)
+    assert simulator[1] == "limited"

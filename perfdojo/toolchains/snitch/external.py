@@ -30,7 +30,7 @@ from perfdojo.toolchains.results import Outcome, RunResult
 from perfdojo.toolchains.snitch.elf import Elf
 from perfdojo.toolchains.snitch.expected import Expected, interval_bytes, judge_exit
 from perfdojo.toolchains.snitch.layout import image
-from perfdojo.toolchains.snitch.run import COMPARE, KEEP, Built, Machine, input_memory, limits, program
+from perfdojo.toolchains.snitch.run import COMPARE, KEEP, Built, Machine, input_memory, program
 from perfdojo.toolchains.snitch.simulator import Job, Simulation
 
 Kind = Literal["verilator", "banshee"]
@@ -81,7 +81,7 @@ def verilated(path: Path, timeout_s: float = TIMEOUT_S) -> Machine:
                 os.mkfifo(folder / name)
             client = _Client(folder, elf, job)
             client.start()
-            finished = run([str(path), "program.elf", "--ipc,tx,rx"], limits(timeout_s), cwd=folder)
+            finished = run([str(path), "program.elf", "--ipc,tx,rx"], _limits(timeout_s), cwd=folder)
             memory = client.stop()
         if len(memory) < len(job.dumps):
             outcome: Outcome = "timeout" if finished.outcome == "timeout" else "crash"
@@ -118,7 +118,7 @@ def run_checking_itself(
         if external.kind == "banshee":
             (folder / "cluster.yaml").write_text(banshee_configuration(elf))
             command[1:1] = ["--configuration", "cluster.yaml"]
-        finished = run(command, limits(timeout_s), cwd=folder)
+        finished = run(command, _limits(timeout_s), cwd=folder)
     if finished.outcome not in ("ok", "failed"):
         stopped: Outcome = "timeout" if finished.outcome == "timeout" else "crash"
         return RunResult(stopped, _ended(external.path, finished, "by itself"))
@@ -143,6 +143,11 @@ def _folder(elf: Elf) -> Iterator[Path]:
         (folder / "logs").mkdir()
         (folder / "program.elf").write_bytes(elf.data)
         yield folder
+
+
+def _limits(seconds: float) -> Limits:
+    """What another simulator may use: it is the user's, who knows how big it is and how it works."""
+    return Limits(wall_s=seconds, output_bytes=64 << 20)
 
 
 def _ended(path: Path, finished: Finished, how: str) -> str:

@@ -117,14 +117,18 @@ def build_elf(
 
 
 def assembly(emitted: EmittedSource, tools: Tools) -> str | Failure:
-    """Return the assembly that the compiler makes of C code, or the first file if that is assembly."""
-    if not emitted.files[0][0].endswith(".c"):
-        return emitted.files[0][1]
-    divider = () if DIVIDER in emitted.requires else (NO_DIVIDER,)
-    flags = (*C_FLAGS, *divider, *emitted.flags, *ARCHITECTURE)
-    request = BuildRequest(f"{emitted.kernel}-{emitted.target}", "assembly", emitted.files, flags)
-    made = build_files(request, tools.compiler, tools.cpu, tools.places)
-    return made if isinstance(made, Failure) else made.path.read_text(errors="replace")
+    """Return the assembly of the kernel: what the compiler makes of C files, and those that were emitted."""
+    texts = [text for name, text in emitted.files if name.endswith(".S")]
+    if any(name.endswith(".c") for name, _ in emitted.files):
+        divider = () if DIVIDER in emitted.requires else (NO_DIVIDER,)
+        flags = (*C_FLAGS, *divider, *emitted.flags, *ARCHITECTURE)
+        c_files = tuple(f for f in emitted.files if not f[0].endswith(".S"))
+        request = BuildRequest(f"{emitted.kernel}-{emitted.target}", "assembly", c_files, flags)
+        made = build_files(request, tools.compiler, tools.cpu, tools.places)
+        if isinstance(made, Failure):
+            return made
+        texts.insert(0, made.path.read_text(errors="replace"))
+    return "\n".join(texts)
 
 
 def _harness(name: str) -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from perfdojo.toolchains.builds import Artifact, BuildRequest, build_files
+from perfdojo.toolchains.gcc import Compiler, native_flags
 from perfdojo.toolchains.process import Finished, Limits, run
 from perfdojo.toolchains.results import Failure, MissingTool, Outcome
 from perfdojo.toolchains.snitch.elf import Elf
@@ -141,11 +142,16 @@ def simulator_program(tools: Tools) -> Artifact | Failure:
     """
     if tools.host is None:
         raise MissingTool("gcc", "gcc")
+    return build_files(simulator_request(tools.host), tools.host, tools.cpu, tools.places)
+
+
+def simulator_request(host: Compiler) -> BuildRequest:
+    """Return what is built: all C files of sim/, for the processor at hand."""
     folder = files("perfdojo") / "toolchains" / "snitch" / "sim"
     names = sorted(f.name for f in folder.iterdir() if f.name.endswith((".c", ".h")))
     texts = tuple((name, (folder / name).read_text(encoding="utf-8")) for name in names)
-    request = BuildRequest("snitchsim", "executable", texts, (*SIMULATOR_FLAGS, *_native(tools)), ("-lm",))
-    return build_files(request, tools.host, tools.cpu, tools.places)
+    flags = (*SIMULATOR_FLAGS, *native_flags(host))
+    return BuildRequest("snitchsim", "executable", texts, flags, ("-lm",))
 
 
 def simulate(elf: Elf, job: Job, tools: Tools, limits: Limits) -> Simulation:
@@ -188,13 +194,6 @@ def job_bytes(elf: Elf, job: Job) -> bytes:
         parts.append(bytes(-s.file_bytes % 8))
     parts += [struct.pack("<II", *d) for d in job.dumps]
     return b"".join(parts)
-
-
-def _native(tools: Tools) -> tuple[str, ...]:
-    from perfdojo.toolchains.gcc import native_flags
-
-    assert tools.host is not None
-    return native_flags(tools.host)
 
 
 def _report(finished: Finished) -> dict[str, Any] | Simulation:

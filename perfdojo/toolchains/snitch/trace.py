@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from perfdojo.compiler.diagnostics import PerfDojoError
 from perfdojo.toolchains.arrays import Array
 from perfdojo.toolchains.snitch.listing import Instruction, disassemble
 from perfdojo.toolchains.snitch.measure import CycleMeasurement
@@ -26,7 +27,8 @@ CORE, FPU, FREP_BEGIN, FREP_END, STREAM_BEGIN, STREAM_END, DMA_BEGIN, DMA_END, B
 BEGINS = (FREP_BEGIN, STREAM_BEGIN, DMA_BEGIN, BARRIER)
 ROWS = ("integer core", "barrier", "FPU", "FREP", "ft0", "ft1", "ft2", "DMA")
 ROW_CORE, ROW_BARRIER, ROW_FPU, ROW_FREP, ROW_STREAM, ROW_DMA = 0, 1, 2, 3, 4, 7
-MOST_EVENTS = 400_000
+MOST_CYCLES, MOST_EVENTS = 500_000, 500_000
+"""Of a trace: viewers take some hundred bytes of memory for each event."""
 
 Event = dict[str, Any]
 
@@ -44,7 +46,16 @@ class Span:
 
 
 def trace_call(built: Built, inputs: Mapping[str, Array], m: CycleMeasurement) -> str:
-    """Return the trace of the call that `m` measured on the built-in simulator, as JSON text."""
+    """Return the trace of the call that `m` measured on the built-in simulator, as JSON text.
+
+    Raises:
+        PerfDojoError: the call is so long that no viewer would show its trace.
+    """
+    if m.cycles > MOST_CYCLES:
+        raise PerfDojoError(
+            f"a trace of {m.cycles} cycles is too big to be looked at; the most is {MOST_CYCLES}",
+            hint="choose smaller sizes with -D",
+        )
     elf = program(built, input_memory(built, inputs), len(m.calls), 0)
     done = builtin(built.tools)(elf, job(built, events=True), limits(CHECK_TIMEOUT_S))
     start, end = (built.elf.symbols[f"perfdojo_kernel_{s}"] for s in ("text", "end"))
