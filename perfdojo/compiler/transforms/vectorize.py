@@ -9,7 +9,6 @@ from perfdojo.compiler.analysis.accesses import model
 from perfdojo.compiler.analysis.dependence import carried_reductions
 from perfdojo.compiler.analysis.offsets import step
 from perfdojo.compiler.ir import Program
-from perfdojo.compiler.lowering.lanes import MIN_LANES
 from perfdojo.compiler.lowering.trial import why_scalar
 from perfdojo.compiler.ops import REDUCTIONS
 from perfdojo.compiler.transforms._marks import (
@@ -54,7 +53,9 @@ class Vectorize(Transform):
     def candidates(cls, program: Program, setting: Setting) -> Iterator[Transform]:
         if not setting.target.vector_bits or not_offered(setting, "vector"):
             return
-        yield from legal((cls(name) for name in program.scopes if _promises(program, name)), program, setting)
+        yield from legal(
+            (cls(name) for name in program.scopes if _promises(program, name, setting)), program, setting
+        )
 
     def violations(self, program: Program, setting: Setting) -> Iterator[Violation]:
         yield from no_scope(program, self.scope)
@@ -83,9 +84,9 @@ class Vectorize(Transform):
         return with_mark(program, self.scope, "vector")
 
 
-def _promises(program: Program, name: str) -> bool:
+def _promises(program: Program, name: str, setting: Setting) -> bool:
     """Tell whether a scope is worth the whole test: unmarked, long, writing neighbours or sums."""
-    if program.scopes[name].node.mark or extent_of(program, name) < MIN_LANES:
+    if program.scopes[name].node.mark or extent_of(program, name) < setting.target.min_lanes:
         return False
     if around(program, name, VECTOR) or inside(program, name, VECTOR):
         return False
