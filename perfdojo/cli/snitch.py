@@ -48,7 +48,7 @@ class SnitchMachine:
             return cls(find_tools(), None)
         from perfdojo.toolchains.snitch.external import find_external
 
-        return cls(find_tools(), find_external(o.simulator))
+        return cls(find_tools(simulating=False), find_external(o.simulator))
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -184,11 +184,13 @@ class SnitchKernel:
             "fpu_issues": m.fpu_issues,
             "instructions": m.instructions,
             "stalls": dict(m.stalls),
+            "memory": "main" if self.built.area.in_main else "tcdm",
             "simulator": simulator,
         }
         harts = f"{m.cores} core" + ("s" if m.cores > 1 else "")
         cold = "" if m.calls[0] == m.cycles else f", {m.calls[0]} with cold instruction caches"
-        job.screen.line("time", f"{m.cycles} cycles{cold} ({harts}, {simulator})", "ok")
+        memory = "main memory" if self.built.area.in_main else "the TCDM"
+        job.screen.line("time", f"{m.cycles} cycles{cold} ({harts}, data in {memory}, {simulator})", "ok")
         if m.utilisation is None:
             return
         share = f"FPU utilisation {100 * m.utilisation:.1f} %, {m.fpu_issues} issues"

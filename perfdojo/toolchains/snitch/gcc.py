@@ -72,13 +72,15 @@ def find_riscv(compiler: str = COMPILER) -> Compiler:
     return find_compiler(compiler, PACKAGE)
 
 
-def find_tools(compiler: str = COMPILER, host: str = "gcc", places: Places | None = None) -> Tools:
-    """Return compilers and folders.
+def find_tools(compiler: str = COMPILER, places: Places | None = None, simulating: bool = True) -> Tools:
+    """Return compilers and folders; no compiler for this machine is needed unless it is `simulating`.
 
     Raises:
         MissingTool: one of the compilers is not installed.
     """
-    return Tools(find_riscv(compiler), find_compiler(host), read_cpu(), places or find_places())
+    return Tools(
+        find_riscv(compiler), find_compiler() if simulating else None, read_cpu(), places or find_places()
+    )
 
 
 def build_elf(

@@ -145,11 +145,14 @@ def judge_end(built: Built, done: Simulation, repetitions: int) -> tuple[Outcome
         return done.outcome, done.text
     results = read_results(built.emitted, done.memory[0], repetitions)
     where = built.elf.function_at(results.trap[1]) or hex(results.trap[1]) if results.trap else ""
-    return judge_results(built.emitted, results, where)
+    outcome, text = judge_results(built.emitted, results, where)
+    return outcome, f"{text} ({done.trap_reason})" if results.trap and done.trap_reason else text
 
 
 def describe_fault(built: Built, fault: Fault) -> str:
     """Return the place and the reason of something undefined in one sentence."""
     where = built.elf.function_at(fault.pc)
     at = f"{where} ({fault.pc:#x})" if where else f"{fault.pc:#x}"
-    return f"hart {fault.hart} at {at}, cycle {fault.cycle}, word {fault.word:#010x}: {fault.reason}"
+    text = f"hart {fault.hart} at {at}, cycle {fault.cycle}, word {fault.word:#010x}: {fault.reason}"
+    start, end = (built.elf.symbols[f"perfdojo_kernel_{s}"] for s in ("text", "end"))
+    return text if start <= fault.pc < end else f"{text}; {built.emitted.symbol} had returned, or not begun"
