@@ -20,7 +20,9 @@ from perfdojo.toolchains.snitch.simulator import MEMORY_BYTES, Fault, Job, Simul
 CHECK_TIMEOUT_S = 60.0
 KEEP, COMPARE = 1, 2
 """Flags of the plan in start.S."""
-CLUSTER_CORES = 8
+LEAST_CYCLES, OPERATION_CYCLES = 10_000_000, 5_000
+"""Cycles after which a program is taken to run forever: some, and more for each operation and byte.
+Functions in software take a few thousand cycles; an access to main memory takes eleven."""
 
 Machine = Callable[[Elf, Job, Limits], Simulation]
 """What runs a program: the built-in simulator or another one."""
@@ -134,7 +136,8 @@ def job(
     e = built.emitted
     results = (built.elf.symbols["perfdojo_results"], results_bytes(e))
     cores = DMA_HART if e.dma else e.cores
-    return Job(cores, e.dma, DIVIDER in e.requires, statistics, events, dumps=(results, *more))
+    most = LEAST_CYCLES + OPERATION_CYCLES * (e.flops + e.integer_ops + e.bytes)
+    return Job(cores, e.dma, DIVIDER in e.requires, statistics, events, most, (results, *more))
 
 
 def judge_end(built: Built, done: Simulation, repetitions: int) -> tuple[Outcome, str]:

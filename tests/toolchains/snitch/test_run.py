@@ -140,14 +140,21 @@ def test_a_broken_calling_convention_is_found(name: str, tools: Tools) -> None:
 
 
 def test_an_endless_loop_ends(tools: Tools) -> None:
-    result = run(made(in_c("for (;;) ;", (vector("x", "in"),)), tools), {"x": xy()["x"]}, timeout_s=0.5)
-    assert result.outcome == "timeout"
+    built = made(in_c("for (volatile int i = 0;;) i++;", (vector("x", "in"),)), tools)
+    result = run(built, {"x": xy()["x"]})
+    assert (result.outcome, result.text) == ("timeout", "it was still running after 10000000 cycles")
+    stopped = run(built, {"x": xy()["x"]}, timeout_s=0.05)
+    assert (stopped.outcome, stopped.text) == (
+        "timeout",
+        "the simulation was stopped: it ran longer than 0.05 s",
+    )
 
 
 def test_streams_that_are_left_on_are_found(tools: Tools) -> None:
     body = STREAMED_ADD.files[0][1].replace("    csrrci x0, 0x7c0, 1\n", "")
     result = run(made(source(body, XY_Z, "k.S"), tools), xy())
     assert result.outcome == "crash", result.text
+    assert result.text.endswith("; k had returned, or not begun")
 
 
 def test_more_arguments_than_registers(tools: Tools) -> None:
