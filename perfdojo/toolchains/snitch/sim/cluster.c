@@ -40,25 +40,48 @@ Cluster *cluster_new(uint32_t cores, uint32_t flags, uint32_t entry) {
 static void release(Cluster *c) {
   for (uint32_t i = 0; i < c->harts; i++) {
     Hart *h = &c->hart[i];
+    if (!(c->awake >> i & 1)) h->n0 = h->n, hart_slept(h);
     h->wait_barrier = 0, h->resume = c->now + 2;
     event(c, EV_RELEASED, i, h->pc, 0);
   }
-  c->barrier_n = 0;
+  c->barrier_n = 0, c->awake = (1u << c->harts) - 1;
+}
+
+static void sleep_idle(Cluster *c) {
+  for (uint32_t left = c->awake; left; left &= left - 1) {
+    uint32_t i = (uint32_t)__builtin_ctz(left);
+    Hart *h = &c->hart[i];
+    if (!(h->wait_barrier | h->parked) || !hart_idle(h)) continue;
+    c->awake &= ~(1u << i), h->asleep_since = c->now + 1;
+  }
+  if (!c->awake && !c->failed) fail(c, &c->hart[0], c->hart[0].pc, 0, "no hart can go on: %u of %u wait at the barrier, the others loop in place", c->barrier_n, c->harts);
 }
 
 void cluster_run(Cluster *c) {
+  c->awake = (1u << c->harts) - 1;
   while (!c->stop && c->now < c->max_cycles) {
     dma_cycle(c);
     memory_cycle(c);
     muldiv_present(c);
-    for (uint32_t i = 0; i < c->harts; i++) {
-      if (!fpss_quiet(&c->hart[i])) fpss_cycle(&c->hart[i]);
+    for (uint32_t left = c->awake; left; left &= left - 1) {
+      Hart *h = &c->hart[__builtin_ctz(left)];
+      if (!fpss_quiet(h)) fpss_cycle(h);
     }
     muldiv_accept(c);
     icache_cycle(c);
-    if (c->stop) break;
-    for (uint32_t i = 0; i < c->harts; i++) hart_cycle(&c->hart[i]);
-    if (c->barrier_n == c->harts) release(c);
+    uint32_t waits = 0;
+    for (uint32_t left = c->awake; left; left &= left - 1) {
+      Hart *h = &c->hart[__builtin_ctz(left)];
+      hart_cycle(h);
+      waits |= h->wait_barrier | h->parked;
+    }
+    if (waits) {
+      if (c->barrier_n == c->harts) release(c);
+      else sleep_idle(c);
+    }
     c->now++;
+  }
+  for (uint32_t i = 0; i < c->harts; i++) {
+    if (!(c->awake >> i & 1)) hart_slept(&c->hart[i]);
   }
 }

@@ -86,7 +86,18 @@ static void decode_fmem(Dec *d, uint32_t w, bool store) {
   d->reads = store ? FR_RS2 : 0, d->flags = store ? 0 : FW_RD;
 }
 
-void decode(Dec *d, uint32_t w, bool divider) {
+void decode_regs(Dec *d) {
+  uint32_t r = 0;
+  if (d->reads & FR_RS1) r |= 1u << d->rs1;
+  if (d->reads & FR_RS2) r |= 1u << d->rs2;
+  if (d->reads & FR_RS3) r |= 1u << d->rs3;
+  if (d->reads & FR_RD) r |= 1u << d->rd;
+  d->fregs = r, d->fbit = d->flags & FW_RD ? 1u << d->rd : 0;
+  bool rounds = d->fop < F_SGNJ || (d->fop >= F_TO_W && d->fop <= F_CVT) || (d->flags & FP_VEC);
+  if (d->op == OP_FP && rounds) d->flags |= FP_ROUNDS;
+}
+
+static void decode_word(Dec *d, uint32_t w, bool divider) {
   memset(d, 0, sizeof *d);
   d->word = w, d->op = OP_ILLEGAL;
   d->rd = (w >> 7) & 31, d->rs1 = (w >> 15) & 31, d->rs2 = (w >> 20) & 31, d->rs3 = (uint8_t)(w >> 27);
@@ -117,4 +128,9 @@ void decode(Dec *d, uint32_t w, bool divider) {
     case 0x43: case 0x47: case 0x4b: case 0x4f: case 0x53: decode_fp(d, w, divider); break;
     default: break;
   }
+}
+
+void decode(Dec *d, uint32_t w, bool divider) {
+  decode_word(d, w, divider);
+  if (d->op >= OP_FP) decode_regs(d);
 }

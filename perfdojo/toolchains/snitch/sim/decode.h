@@ -23,7 +23,7 @@ enum { FMT_S, FMT_D, FMT_H, FMT_B };                 // encoding of the fmt fiel
 enum { PIPE_ADDMUL, PIPE_DIVSQRT, PIPE_NONCOMP, PIPE_CONV, PIPE_DOTP };  // operation groups, in arbitration order
 enum { USE_RS1 = 1, USE_RS2 = 2, USE_RD = 4, WRITE_RD = 8 };            // integer registers
 enum { FR_RS1 = 1, FR_RS2 = 2, FR_RS3 = 4, FR_RD = 8 };                 // FP registers read
-enum { FW_RD = 1, FP_DIRECT = 2, FP_REP = 4, FP_VEC = 8 };              // FP register written; path past the buffer; replicate
+enum { FW_RD = 1, FP_DIRECT = 2, FP_REP = 4, FP_VEC = 8, FP_ROUNDS = 16 };  // FP register written; path past the buffer; replicate; packed; rounds
 
 typedef struct {
   uint32_t word;
@@ -31,7 +31,9 @@ typedef struct {
   uint8_t op, rd, rs1, rs2, rs3;
   uint8_t uses, unit, size, sub;    // sub: funct3 of loads, CSR and muldiv, AMO kind, DMA funct7
   uint8_t fop, fmt, from, pipe, reads, flags, rm;
+  uint32_t fregs, fbit;             // FP registers read and written, as bits
 } Dec;
+void decode_regs(Dec *d);           // fills fregs and fbit from the register numbers
 
 typedef struct { bool divider; } DecodeOptions;
 void decode(Dec *d, uint32_t word, bool divider);

@@ -42,6 +42,15 @@ static uint64_t to_integer(const Dec *d, const uint64_t v[4], enum fp_rm rm, uin
 }
 
 uint64_t fp_exec(const Dec *d, const uint64_t v[4], uint32_t x, uint32_t rounding, uint32_t fmode, unsigned *flags) {
+  if (d->fmt == FMT_D && d->fop <= F_NMADD) {  // the common case, where nothing is boxed
+    switch (d->fop) {
+      case F_ADD: return fp_add(FP_D, v[0], v[1], (enum fp_rm)rounding, flags);
+      case F_SUB: return fp_sub(FP_D, v[0], v[1], (enum fp_rm)rounding, flags);
+      case F_MUL: return fp_mul(FP_D, v[0], v[1], (enum fp_rm)rounding, flags);
+      case F_MADD: return fp_fma(FP_D, v[0], v[1], v[2], (enum fp_rm)rounding, false, false, flags);
+      default: break;
+    }
+  }
   if (d->flags & FP_VEC) return vec_exec(d, v, rounding, fmode, flags);
   enum fp_rm rm = (enum fp_rm)rounding;
   if ((d->fop >= F_LE && d->fop <= F_TO_WU) || d->fop == F_MV_X) return to_integer(d, v, rm, fmode, flags);

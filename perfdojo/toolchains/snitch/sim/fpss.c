@@ -18,35 +18,31 @@ void fpss_reset(Hart *h) {
   for (int i = 0; i < MOVERS; i++) mover_reset(&h->fp.mover[i]);
 }
 
-bool fpss_quiet(const Hart *h) {
-  const Fpss *f = &h->fp;
-  return !f->in_flight && !f->seq.count && !h->acc_n && !h->rq_n && !h->ssr_rsp && !h->dma_rsp && !h->md_rsp;
-}
-
 // ---- write-back ----
 
-typedef struct { FpuPipe *pipe; FpuOp *op; uint32_t heads; bool taken; } Out;
-
-static Out fpu_out(Hart *h) {
-  Fpss *f = &h->fp;
-  Out o = {0};
-  if (!f->in_flight) return o;
-  for (uint32_t g = 0; g < 5; g++) {
-    const FpuPipe *p = &f->pipe[g];
-    if (p->n && p->op[p->head].ready <= h->cl->now) o.heads |= 1u << g;
-  }
-  if (!o.heads) return o;
-  o.pipe = &f->pipe[arb_pick(o.heads, f->out.rr)];
-  o.op = &o.pipe->op[o.pipe->head];
-  return o;
+static inline void write_reg(Fpss *f, uint32_t rd, uint64_t v) {
+  if (f->ssr && rd < MOVERS) f->arch[rd] = v;
+  else f->f[rd] = v;
 }
 
-static void pipe_pop(Fpss *f, Out *o, uint64_t now) {
-  FpuPipe *p = o->pipe;
-  p->head = (p->head + 1) & 3, p->n--, f->in_flight--;
-  if (p->n && p->op[p->head].ready <= now) p->op[p->head].ready = now + 1;  // was held behind
-  f->out.rr = (uint8_t)arb_next(o->heads, f->out.rr);
-  o->taken = true;
+// Pipelines whose oldest result is ready.
+static inline uint32_t heads_ready(const Fpss *f, uint64_t now) {
+  uint32_t heads = 0;
+  for (uint32_t left = f->pipes; left; left &= left - 1) {
+    uint32_t g = (uint32_t)__builtin_ctz(left);
+    const FpuPipe *p = &f->pipe[g];
+    heads |= (uint32_t)(p->op[p->head].ready <= now) << g;
+  }
+  return heads;
+}
+
+static void pipe_pop(Fpss *f, uint32_t g, uint32_t heads, uint64_t now) {
+  FpuPipe *p = &f->pipe[g];
+  p->head = (p->head + 1) & 3;
+  if (--p->n == 0) f->pipes &= (uint8_t)~(1u << g);
+  else if (p->op[p->head].ready <= now) p->op[p->head].ready = now + 1;  // was held behind
+  f->out.rr = (uint8_t)arb_next(heads, f->out.rr);
+  f->out_taken = (uint8_t)(g + 1);
 }
 
 // Result into the register file or a write stream; false when it has to wait.
@@ -68,156 +64,184 @@ static bool write_result(Hart *h, const FpuOp *op, uint32_t *clear) {
     if (f->chain_full & bit) return false;
     f->chain_full |= bit;
   }
-  f->f[op->rd] = op->result, *clear |= bit;
+  write_reg(f, op->rd, op->result);
+  *clear |= bit;
   return true;
 }
 
-static void write_back(Hart *h, uint32_t *clear) {
+// Answer of memory: to the integer core, or of an FP load when the register port is free.
+static void memory_answer(Hart *h, bool port, uint32_t *clear) {
   Fpss *f = &h->fp;
-  Out o = fpu_out(h);
-  bool acc_taken = answer_core(h, o.op && o.op->acc, o.op);
-  bool port = true;
-  f->stream_full = 0;
-  if (o.op && o.op->acc) {
-    if (acc_taken) pipe_pop(f, &o, h->cl->now);
-  } else if (o.op) {
-    port = false;
-    f->stream_full = !write_result(h, o.op, clear);
-    if (!f->stream_full) pipe_pop(f, &o, h->cl->now);
-  }
-  f->out_taken = o.taken ? (uint8_t)(o.pipe - f->pipe + 1) : 0;
-  if (!h->rq_n) return;
   MemRsp *r = &h->rq[h->rq_head];
   if (r->when > h->cl->now) return;
   if (!r->fp) {
-    if (h->lrsp_n0 == 2) return;
-    h->lrsp[h->lrsp_n++] = *r;
+    if (h->n0.lrsp == 2) return;
+    h->lrsp[h->n.lrsp++] = *r;
   } else {
     if (!r->write && !port) return;
-    if (!r->write) f->f[r->rd] = r->data, *clear |= 1u << r->rd, f->loads--;
+    if (!r->write) write_reg(f, r->rd, r->data), *clear |= 1u << r->rd, f->loads--;
     f->mem--;
-    if (!r->rep) h->caq_head = (h->caq_head + 1) & (CAQ - 1), h->caq_n--;
+    if (!r->rep) h->caq_head = (h->caq_head + 1) & (CAQ - 1), h->n.caq--;
   }
-  h->rq_head = (h->rq_head + 1) & (MEM_PATH - 1), h->rq_n--;
+  h->rq_head = (h->rq_head + 1) & (MEM_PATH - 1), h->n.rq--;
+}
+
+static inline void write_back(Hart *h, uint32_t *clear) {
+  Fpss *f = &h->fp;
+  uint64_t now = h->cl->now;
+  uint32_t heads = f->pipes ? heads_ready(f, now) : 0, g = 0;
+  const FpuOp *op = 0;
+  bool port = true;
+  f->stream_full = f->out_taken = 0;
+  if (heads) {
+    g = heads & (heads - 1) ? arb_pick(heads, f->out.rr) : (uint32_t)__builtin_ctz(heads);
+    op = &f->pipe[g].op[f->pipe[g].head];
+  }
+  if ((op && op->acc) || h->ssr_rsp || h->md_rsp || h->dma_rsp) {
+    if (answer_core(h, op && op->acc, op)) pipe_pop(f, g, heads, now);
+  }
+  if (op && !op->acc && !f->out_taken) {
+    port = false;
+    if (write_result(h, op, clear)) pipe_pop(f, g, heads, now);
+    else f->stream_full = 1;
+  }
+  if (h->n.rq) memory_answer(h, port, clear);
 }
 
 // ---- issue ----
 
-static uint32_t regs_read(const Dec *d) {
-  uint32_t r = 0;
-  if (d->reads & FR_RS1) r |= 1u << d->rs1;
-  if (d->reads & FR_RS2) r |= 1u << d->rs2;
-  if (d->reads & FR_RS3) r |= 1u << d->rs3;
-  if (d->reads & FR_RD) r |= 1u << d->rd;
-  return r;
-}
-
 static int starved(Hart *h, uint32_t i, uint32_t pc, const Dec *d) {
   Fpss *f = &h->fp;
-  Mover *m = &f->mover[i];
-  if (m->q.done && m->s.done && !m->out_n && !m->rsp && h->cl->now - f->wait_since > STARVED) {
+  const Mover *m = &f->mover[i];
+  bool idle = m->q.done && m->s.done && !m->out_n && !m->rsp;
+  if (!f->starved || !idle) f->starved = idle, f->starved_since = h->cl->now;
+  else if (h->cl->now - f->starved_since > STARVED)
     fail(h->cl, h, pc, d->word, "reads stream ft%u beyond its last element (the job has %llu)", i, (unsigned long long)m->job_elems);
-  }
   return FS_EMPTY;
 }
 
-static uint64_t operand(Fpss *f, uint32_t reg, uint32_t streams) {
-  return streams >> reg & 1 ? f->popped[reg] : f->f[reg];
-}
-
 static bool pop_streams(Hart *h, uint32_t streams, uint32_t pc, const Dec *d) {
-  for (uint32_t i = 0; i < MOVERS; i++) {
-    if (!(streams >> i & 1)) continue;
-    Mover *m = &h->fp.mover[i];
+  Fpss *f = &h->fp;
+  for (uint32_t left = streams; left; left &= left - 1) {
+    uint32_t i = (uint32_t)__builtin_ctz(left);
+    Mover *m = &f->mover[i];
     if (mover_writes(m)) {
       fail(h->cl, h, pc, d->word, "reads ft%u, whose mover has a write job", i);
       return false;
     }
-    h->fp.popped[i] = mover_pop(m);
-    h->fp.busy_movers |= (uint8_t)(1u << i);
+    f->f[i] = mover_pop(m);
   }
+  f->busy_movers |= (uint8_t)streams, f->starved = 0;
   return true;
 }
 
-static int pipe_ready(const Hart *h, const Dec *d) {
+static inline bool pipe_ready(const Hart *h, const Dec *d) {
   const Fpss *f = &h->fp;
   const FpuPipe *p = &f->pipe[d->pipe];
   if (d->pipe == PIPE_DIVSQRT) return f->div_busy <= h->cl->now && p->n < p->depth;
   return p->n < p->depth || f->out_taken == d->pipe + 1;
 }
 
-static void start_fpu(Hart *h, const Dec *d, const RingEntry *e, uint32_t streams) {
+static inline void start_fpu(Hart *h, const Dec *d, const RingEntry *e) {
   Fpss *f = &h->fp;
-  uint32_t rm = d->rm == 7 ? (h->fcsr >> 5) & 7 : d->rm;
-  bool rounds = d->fop < F_SGNJ || (d->fop >= F_TO_W && d->fop <= F_CVT) || (d->flags & FP_VEC);
-  if (!rounds) rm = 0;
+  uint32_t rm = !(d->flags & FP_ROUNDS) ? 0 : d->rm == 7 ? (h->fcsr >> 5) & 7 : d->rm;
   if (rm > 4) { fail(h->cl, h, e->pc, d->word, "reserved rounding mode %u", rm); return; }
-  uint64_t v[4] = {0};
-  if (d->reads & FR_RS1) v[0] = operand(f, d->rs1, streams);
-  if (d->reads & FR_RS2) v[1] = operand(f, d->rs2, streams);
-  if (d->reads & FR_RS3) v[2] = operand(f, d->rs3, streams);
-  if (d->reads & FR_RD) v[3] = operand(f, d->rd, streams);
+  const uint64_t v[4] = {f->f[d->rs1], f->f[d->rs2], f->f[d->rs3], f->f[d->rd]};
   unsigned flags = 0;
   FpuPipe *p = &f->pipe[d->pipe];
   FpuOp *op = &p->op[(p->head + p->n++) & 3];
-  bool to_fp = d->flags & FW_RD;
   op->result = fp_exec(d, v, e->a, rm, h->fmode, &flags);
-  op->rd = d->rd, op->acc = !to_fp, op->pc = e->pc;
-  op->ssr = to_fp && f->ssr && d->rd < MOVERS;
-  op->ready = h->cl->now + p->depth;
-  if (d->pipe == PIPE_DIVSQRT) op->ready = start_divider(h, d);
+  op->rd = d->rd, op->acc = !d->fbit, op->pc = e->pc;
+  op->ssr = f->ssr && d->fbit && d->rd < MOVERS;
+  op->ready = d->pipe == PIPE_DIVSQRT ? start_divider(h, d) : h->cl->now + p->depth;
   h->fcsr |= flags;
-  f->in_flight++;
+  f->pipes |= (uint8_t)(1u << d->pipe);
   h->fpu_issues++;
 }
 
-static void start_memory(Hart *h, const Dec *d, const RingEntry *e, uint32_t streams) {
+static void start_memory(Hart *h, const Dec *d, const RingEntry *e) {
   Fpss *f = &h->fp;
   bool store = d->op == OP_FSTORE;
-  f->req[f->req_n++] = (MemReq){.addr = e->addr, .pc = e->pc, .data = store ? operand(f, d->rs2, streams) : 0, .size = d->size,
+  f->req[h->n.fpreq++] = (MemReq){.addr = e->addr, .pc = e->pc, .data = store ? f->f[d->rs2] : 0, .size = d->size,
                                .write = store, .fp = 1, .rd = d->rd, .rep = f->repeats, .hart = (uint8_t)h->id};
   f->mem++;
   if (!store) f->loads++;
 }
 
 // Tries to issue; 0 or the cause that it did not.
-static int try_issue(Hart *h, const Dec *d, const RingEntry *e, uint32_t *set) {
+static inline int try_issue(Hart *h, const Dec *d, const RingEntry *e, uint32_t *set) {
   Fpss *f = &h->fp;
   if (d->op == OP_FCSR) return set_stream_csr(h, d, e->a);
-  uint32_t reads = regs_read(d), bit = 1u << d->rd;
-  bool writes = d->flags & FW_RD;
-  uint32_t streams = f->ssr ? reads & STREAM_REGS : 0;
-  if (f->sb & reads & ~f->chain) return FS_RAW;
+  uint32_t reads = d->fregs, writes = d->fbit, streams = f->ssr ? reads & STREAM_REGS : 0, pending = f->sb & ~f->chain;
+  if (pending & reads) return FS_RAW;
   if (reads & f->chain & ~f->chain_full) return FS_RAW;
-  if (writes && (f->sb & bit & ~f->chain)) return FS_WAW;
-  if (streams & ~(uint32_t)f->lane_ok) return starved(h, (uint32_t)__builtin_ctz(streams & ~(uint32_t)f->lane_ok), e->pc, d);
+  if (pending & writes) return FS_WAW;
+  uint32_t dry = streams & ~(uint32_t)f->lane_ok;
+  if (dry) return starved(h, (uint32_t)__builtin_ctz(dry), e->pc, d);
   bool memory = d->op != OP_FP;
   if (memory) {
-    bool load = d->op == OP_FLOAD;
-    if (h->fpreq_n0 == 2 || f->mem_n0 >= FP_MEM || (load && f->loads_n0 >= FP_LOADS)) return FS_LSU;
+    if (h->n0.fpreq == 2 || f->mem_n0 >= FP_MEM || (d->op == OP_FLOAD && f->loads_n0 >= FP_LOADS)) return FS_LSU;
   } else if (!pipe_ready(h, d)) {
     return f->stream_full ? FS_FULL : FS_FPU;
   }
   if (streams && !pop_streams(h, streams, e->pc, d)) return FS_EMPTY;
-  f->chain_full &= ~(reads & f->chain);
-  if (memory) start_memory(h, d, e, streams);
-  else start_fpu(h, d, e, streams);
-  if (writes) *set |= bit;
+  f->chain_full &= ~reads;
+  if (memory) start_memory(h, d, e);
+  else start_fpu(h, d, e);
+  *set |= writes;
   return 0;
 }
 
-// Register fields moved by the stagger count; the word is decoded again when that changes more than registers.
+// Register fields moved by the stagger count; the new word may even be another instruction.
 static const Dec *staggered(Hart *h, const Dec *d, const Seq *s) {
   Fpss *f = &h->fp;
   uint32_t mask = s->loop[s->idx].smask, n = s->stagger, w = d->word;
-  if (!n || !mask || !s->active) return d;
   static const uint8_t at[4] = {7, 15, 20, 27};
   for (int i = 0; i < 4; i++) {
     if (mask >> i & 1) w = (w & ~(31u << at[i])) | (((w >> at[i]) + n) & 31) << at[i];
   }
-  decode(&f->altered, w, h->cl->flags & F_DIV);
-  if (f->altered.op < OP_FP) fail(h->cl, h, 0, w, "staggering makes this word of 0x%08x, which the FP subsystem cannot run", d->word);
-  return &f->altered;
+  Dec *altered = &f->altered[(w ^ w >> 7 ^ w >> 13 ^ w >> 20) & 63];
+  if (altered->word != w) decode(altered, w, h->cl->flags & F_DIV);
+  if (altered->op < OP_FP) fail(h->cl, h, 0, w, "staggering makes this word of 0x%08x, which the FP subsystem cannot run", d->word);
+  return altered;
+}
+
+// Where the handed-over instruction goes: the ring, a loop of the sequencer, straight to issue, or another unit.
+typedef struct { const Offload *append, *frep, *direct; bool take; } Input;
+
+static inline Input route(Hart *h, bool ring_has) {
+  Input in = {0};
+  const Offload *o = &h->acc[0];
+  const Seq *s = &h->fp.seq;
+  if (o->dec->unit != UNIT_FP) in.take = offer_unit(h, o);
+  else if (o->dec->op == OP_FREP) in.frep = seq_takes_frep(s) ? o : 0;
+  else if (!(o->dec->flags & FP_DIRECT)) in.append = s->count < RING ? o : 0;
+  else in.direct = ring_has ? 0 : o;
+  in.take |= in.frep || in.append;
+  return in;
+}
+
+static bool issue_ring(Hart *h, const RingEntry *e, uint32_t *set) {
+  Seq *s = &h->fp.seq;
+  const Loop *l = &s->loop[s->idx];
+  const Dec *d = s->active && s->stagger && l->smask ? staggered(h, e->dec, s) : e->dec;
+  h->fp.repeats = s->active && l->iter != 0;
+  int why = try_issue(h, d, e, set);
+  count_fpu(h, e->pc, why);
+  if (why) return false;
+  h->seq_issues++;
+  event(h->cl, EV_FPU, h->id, e->pc, d->word);
+  return true;
+}
+
+static bool issue_direct(Hart *h, const Offload *o, uint32_t *set) {
+  RingEntry e = {o->dec, o->pc, o->a, o->addr};
+  if (h->fp.seq.loops) fail(h->cl, h, o->pc, o->dec->word, "stands inside a frep body, which cannot hold this instruction");
+  h->fp.repeats = 0;
+  int why = try_issue(h, o->dec, &e, set);
+  count_fpu(h, o->pc, why);
+  if (!why) event(h->cl, EV_FPU, h->id, o->pc, o->dec->word);
+  return !why;
 }
 
 void fpss_cycle(Hart *h) {
@@ -226,44 +250,18 @@ void fpss_cycle(Hart *h) {
   uint32_t clear = 0, set = 0;
   f->mem_n0 = f->mem, f->loads_n0 = f->loads;
   write_back(h, &clear);
-  const RingEntry *e = seq_head(s);
-  const Offload *in = h->acc_n ? &h->acc[0] : 0;
-  const Offload *append = 0, *frep = 0;
-  RingEntry passed;
-  const Dec *d = 0;
-  bool from_ring = e != 0, take = false;
-  if (in && in->dec->unit == UNIT_FP) {
-    if (in->dec->op == OP_FREP) { if (seq_takes_frep(s)) frep = in; }
-    else if (!(in->dec->flags & FP_DIRECT)) { if (s->count < RING) append = in; }
-    else if (!e) passed = (RingEntry){in->dec, in->pc, in->a, in->addr}, e = &passed;
-    take = frep || append;
-  } else if (in) {
-    take = offer_unit(h, in);
-  }
+  const RingEntry *e = s->count ? seq_head(s) : 0;
+  Input in = {0};
+  if (h->n.acc) in = route(h, e != 0);
   bool issued = false;
-  if (e) {
-    d = from_ring ? staggered(h, e->dec, s) : e->dec;
-    f->repeats = from_ring && s->active && s->loop[s->idx].iter != 0;
-    if (!from_ring && s->loops) fail(h->cl, h, e->pc, d->word, "stands inside a frep body, which cannot hold this instruction");
-    int why = try_issue(h, d, e, &set);
-    issued = !why;
-    if (issued) {
-      f->wait_since = h->cl->now;
-      if (from_ring) h->seq_issues++;
-      event(h->cl, EV_FPU, h->id, e->pc, d->word);
-    }
-    count_fpu(h, e->pc, why);
-    if (!from_ring && issued) take = true;
-  } else {
-    f->wait_since = h->cl->now;
-    if (in && in->dec->op == OP_FREP && !frep) h->stalls[FS_FREP]++;
+  if (e) issued = issue_ring(h, e, &set);
+  else if (in.direct) in.take = issue_direct(h, in.direct, &set);
+  else if (h->n.acc && h->acc[0].dec->op == OP_FREP && !in.frep) h->stalls[FS_FREP]++;
+  if (in.frep) check_frep(h, in.frep, issued);
+  if (s->loops || in.append || in.frep || issued) {
+    if (seq_cycle(s, issued, in.append, in.frep)) event(h->cl, EV_FREP_END, h->id, 0, 0);
   }
-  if (frep) check_frep(h, frep, issued);
-  if (s->loops || append || frep || (issued && from_ring)) {
-    bool ends = seq_cycle(s, issued && from_ring, append, frep);
-    if (ends) event(h->cl, EV_FREP_END, h->id, 0, 0);
-  }
-  if (take) h->acc[0] = h->acc[1], h->acc_n--;
+  if (in.take) h->acc[0] = h->acc[1], h->n.acc--;
   f->sb = (f->sb | set) & ~clear;
   if (f->ssr) f->sb &= ~(uint32_t)STREAM_REGS;
 }

@@ -4,5 +4,8 @@
 #include "model.h"
 void fpss_reset(Hart *h);
 void fpss_cycle(Hart *h);        // also answers of memory and of the other units
-bool fpss_quiet(const Hart *h);  // nothing under way
+// Nothing under way.
+static inline bool fpss_quiet(const Hart *h) {
+  return !(h->fp.pipes | h->fp.seq.count | h->n.acc | h->n.rq | h->ssr_rsp | h->dma_rsp | h->md_rsp);
+}
 #endif

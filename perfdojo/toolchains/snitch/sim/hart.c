@@ -25,6 +25,7 @@ bool hart_page(Hart *h) {
   if (!p->dec) {
     p->dec = calloc(PAGE_WORDS, sizeof *p->dec), p->target = calloc(PAGE_WORDS, sizeof *p->target);
     if (!p->dec || !p->target) abort();
+    if (where(pc) == AT_TCDM) h->cl->tcdm_code = true;
   }
   h->page = p, h->page_tag = tag;
   return true;
@@ -63,7 +64,7 @@ static const char *illegal_text(const Dec *d) {
 // ---- loads and stores ----
 
 static bool caq_hit(const Hart *h, uint32_t word, bool alters) {
-  for (uint32_t i = 0; i < h->caq_n; i++) {
+  for (uint32_t i = 0; i < h->n.caq; i++) {
     uint32_t k = (h->caq_head + i) & (CAQ - 1);
     if ((h->caq[k].word & 0xffff) == (word & 0xffff) && (alters || h->caq[k].write)) return true;
   }
@@ -85,9 +86,9 @@ static int issue_access(Hart *h, const Dec *d, uint32_t a, uint32_t b) {
   uint32_t addr = a + (d->op == OP_AMO ? 0 : (uint32_t)d->imm);
   bool write = d->op == OP_STORE;
   if (caq_hit(h, addr >> 3, write || d->op == OP_AMO)) return ST_LSU;
-  if (h->req_n0 == 2 || h->mem >= INT_MEM || (!write && h->loads >= INT_LOADS)) return ST_LSU;
+  if (h->n0.req == 2 || h->mem >= INT_MEM || (!write && h->loads >= INT_LOADS)) return ST_LSU;
   if (!good_address(h, d, addr)) return ST_LSU;
-  h->req[h->req_n++] = (MemReq){.addr = addr, .pc = h->pc, .data = b, .size = d->size, .write = write, .amo = d->op == OP_AMO ? d->sub : 0,
+  h->req[h->n.req++] = (MemReq){.addr = addr, .pc = h->pc, .data = b, .size = d->size, .write = write, .amo = d->op == OP_AMO ? d->sub : 0,
                                .rd = d->rd, .sign = d->op == OP_AMO || d->sub < 3, .hart = (uint8_t)h->id};
   h->mem++;
   if (!write) h->loads++;
@@ -102,15 +103,16 @@ static int hand_over(Hart *h, const Dec *d, uint32_t a, uint32_t b) {
   bool memory = d->op == OP_FLOAD || d->op == OP_FSTORE;
   if (d->op == OP_SCFGRI) { fail(h->cl, h, h->pc, d->word, "scfgri is never answered by this core: use scfgr"); return ST_SSR; }
   if (d->unit == UNIT_DMA && !h->dma) { trap(h, d, ILLEGAL, "only the DMA hart has DMA instructions"); return 0; }
-  if (h->acc_n0 == 2) return d->unit == UNIT_SSR ? ST_SSR : ST_OFFLOAD;
-  if (memory && h->caq_n0 >= CAQ) return ST_OFFLOAD;
+  if (h->n0.acc == 2) return d->unit == UNIT_SSR ? ST_SSR : ST_OFFLOAD;
+  if (memory && h->n0.caq >= CAQ) return ST_OFFLOAD;
   uint32_t addr = a + (uint32_t)d->imm;
   if (memory) {
     if (!good_address(h, d, addr)) return ST_LSU;
-    h->caq[(h->caq_head + h->caq_n) & (CAQ - 1)].word = addr >> 3;
-    h->caq[(h->caq_head + h->caq_n++) & (CAQ - 1)].write = d->op == OP_FSTORE;
+    h->caq[(h->caq_head + h->n.caq) & (CAQ - 1)].word = addr >> 3;
+    h->caq[(h->caq_head + h->n.caq++) & (CAQ - 1)].write = d->op == OP_FSTORE;
   }
-  h->acc[h->acc_n++] = (Offload){d, h->pc, a, b, addr};
+  h->acc[h->n.acc++] = (Offload){d, h->pc, a, b, addr};
+  h->cl->md.waiting += d->unit == UNIT_MULDIV;
   h->offloads++;
   return 0;
 }
@@ -144,8 +146,8 @@ static int execute(Hart *h, const Dec *d) {
     case OP_JAL: h->x[d->rd] = next, next = pc + (uint32_t)d->imm; h->parked = next == pc && !d->rd; break;
     case OP_JALR: next = (a + (uint32_t)d->imm) & ~1u, h->x[d->rd] = pc + 4; break;
     case OP_LOAD: case OP_STORE: case OP_AMO: why = issue_access(h, d, a, b); break;
-    case OP_FENCE: if (h->mem || h->caq_n0) why = ST_FENCE; break;
-    case OP_FENCE_I: if (h->mem || h->caq_n0) why = ST_FENCE; else icache_flush(h); break;
+    case OP_FENCE: if (h->mem || h->n0.caq) why = ST_FENCE; break;
+    case OP_FENCE_I: if (h->mem || h->n0.caq) why = ST_FENCE; else icache_flush(h); break;
     case OP_CSR: why = csr(h, d, a); break;
     case OP_ECALL: trap(h, d, ECALL_M, "ecall"), next = h->pc; break;
     case OP_EBREAK: trap(h, d, BREAKPOINT, "ebreak"), next = h->pc; break;
@@ -173,13 +175,13 @@ static int blocked(const Hart *h, const Dec *d) {
 
 // A cycle in which the port waited for a result that had been ready before is not the producer's fault.
 static int blame(const Hart *h, int why) {
-  bool late = (h->lrsp_n0 && h->lrsp[0].when + 1 < h->cl->now && !h->lrsp[0].write) || (h->rsp_n0 && h->rsp[0].when < h->cl->now);
+  bool late = (h->n0.lrsp && h->lrsp[0].when + 1 < h->cl->now && !h->lrsp[0].write) || (h->n0.rsp && h->rsp[0].when < h->cl->now);
   return late && (why == ST_LOAD || why == ST_FP || why == ST_MULDIV || why == ST_SSR) ? ST_PORT : why;
 }
 
 // The one write port of the registers: the issuing instruction, else a load, else an answer of another unit.
 static void retire(Hart *h, bool port_free) {
-  if (h->lrsp_n0) {
+  if (h->n0.lrsp) {
     const MemRsp *r = &h->lrsp[0];
     if (r->write || port_free) {
       if (!r->write) {
@@ -187,13 +189,13 @@ static void retire(Hart *h, bool port_free) {
         h->sb &= ~(1u << r->rd), h->loads--, h->loads_done++, port_free = false;
       }
       h->mem--;
-      h->lrsp[0] = h->lrsp[1], h->lrsp_n--;
+      h->lrsp[0] = h->lrsp[1], h->n.lrsp--;
     }
   }
-  if (!h->rsp_n0 || !port_free) return;
+  if (!h->n0.rsp || !port_free) return;
   if (h->rsp[0].rd) h->x[h->rsp[0].rd] = h->rsp[0].data;
   h->sb &= ~(1u << h->rsp[0].rd);
-  h->rsp[0] = h->rsp[1], h->rsp_n--;
+  h->rsp[0] = h->rsp[1], h->n.rsp--;
 }
 
 void hart_cycle(Hart *h) {
@@ -215,5 +217,20 @@ void hart_cycle(Hart *h) {
     }
     count_core(h, pc, why);
   }
-  if (h->lrsp_n0 | h->rsp_n0) retire(h, !writes);
+  if (h->n0.lrsp | h->n0.rsp) retire(h, !writes);
+}
+
+bool hart_idle(const Hart *h) {
+  const Counts *n = &h->n;
+  bool waits = h->wait_barrier || h->parked;
+  return waits && !(n->req | n->fpreq | n->rq | n->lrsp | n->acc | n->rsp | h->fp.busy_movers | h->l0.pending | h->l0.pre_valid) && fpss_quiet(h);
+}
+
+void hart_slept(Hart *h) {
+  uint64_t n = h->cl->now - h->asleep_since;
+  if (h->parked) { h->instret += n; return; }
+  h->stalls[ST_BARRIER] += n;
+  if (!(h->cl->flags & F_STATS)) return;
+  PcStat *s = stat_of(h->cl, h->pc - 4);
+  s->cycles += n, s->stalls[ST_BARRIER] += n;
 }

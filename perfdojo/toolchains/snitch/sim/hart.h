@@ -4,6 +4,8 @@
 #include "model.h"
 void hart_reset(Hart *h, Cluster *c, uint32_t id, uint32_t entry);
 void hart_cycle(Hart *h);
+bool hart_idle(const Hart *h);  // waits for the barrier or loops in place, with nothing under way
+void hart_slept(Hart *h);       // counts the cycles since asleep_since
 bool hart_page(Hart *h);       // finds the page of the program counter; false after an error
 // Value of a CSR and what a write to it does.
 uint32_t csr_read(const Hart *h, uint32_t csr);

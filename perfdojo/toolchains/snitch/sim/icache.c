@@ -55,7 +55,7 @@ static Ask l0_look(Hart *h) {
   Ask a = {0};
   uint32_t line = h->pc >> LINE_BITS, target = target_of(h);
   bool valid = !h->wait_barrier && h->cl->now >= h->resume;
-  if (line == l->calm_line && target == l->calm_target) { l->hit = 1; return a; }
+  if (line == l->calm_line && target == l->calm_target) { l->hit = 1, l->calm_pc = h->pc; return a; }
   Match m = match(l, line, target);
   bool one = !(m.early & (m.early - 1));
   l->hit = m.hit != 0;
@@ -69,7 +69,7 @@ static Ask l0_look(Hart *h) {
   l->was_miss = a.miss, l->was_latch = a.latch;
   if (a.latch) l->new_line = target;
   bool calm = m.hit && one && m.hit_target && !l->pending && !l->pre_valid;
-  l->calm_line = calm ? line : 0, l->calm_target = target;
+  l->calm_line = calm ? line : 0, l->calm_target = target, l->calm_pc = calm ? h->pc : 1;
   return a;
 }
 
@@ -138,9 +138,10 @@ static uint32_t l1_cycle(Cluster *c, const Ask *ask, uint32_t asks, uint32_t *gr
 void icache_cycle(Cluster *c) {
   Ask ask[MAX_HARTS];
   uint32_t asks = 0, granted = 0, arrived = 0, busy = 0;
-  for (uint32_t i = 0; i < c->harts; i++) {
+  for (uint32_t left = c->awake; left; left &= left - 1) {
+    uint32_t i = (uint32_t)__builtin_ctz(left);
     Hart *h = &c->hart[i];
-    if (!hart_page(h)) continue;
+    if (h->pc == h->l0.calm_pc || !hart_page(h)) continue;
     ask[i] = l0_look(h);
     asks |= (uint32_t)ask[i].asks << i;
     busy |= (uint32_t)(h->l0.pending || ask[i].latch || ask[i].asks) << i;
@@ -154,7 +155,7 @@ void icache_cycle(Cluster *c) {
 
 void icache_flush(Hart *h) {
   L1 *l = &h->cl->l1;
-  h->l0.valid = 0, h->l0.calm_line = 0;
+  h->l0.valid = 0, h->l0.calm_line = 0, h->l0.calm_pc = 1;
   memset(l->valid, 0, sizeof l->valid);
   l->init_until = h->cl->now + INIT;
 }

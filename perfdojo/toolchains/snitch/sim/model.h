@@ -67,6 +67,7 @@ typedef struct {
   Loop loop[2];
   uint8_t base, rd, count;          // first entry held, entry to issue next (both modulo 32), entries held
   uint8_t loops, idx, active, all_in, stagger;
+  uint8_t pure, pipe;     // body known to be arithmetic of one pipeline: 0 not looked at, 1 yes, 2 no
 } Seq;
 
 typedef struct {          // configuration of a mover (running or shadow)
@@ -81,44 +82,50 @@ typedef struct {
   uint8_t out_n, last_sent;
   uint8_t was_done, config_ok;      // as the cycle began: no job runs; no job is queued
   uint64_t fifo[FIFO], rsp_data;
-  uint8_t head, n, credits, rsp, rep, was_write;
+  uint8_t head, n, credits, rsp, rep, was_write, steady;
   uint64_t idx_word[4], idx_data;   // index words fetched
   uint8_t idx_head, idx_n, idx_credits, idx_byte, idx_rsp, asks;
   uint32_t idx_todo, idx_words;     // indices to use, words to fetch
   Arb port;               // data against index fetches
-  uint64_t job_elems, seen;         // elements of the last job, elements read or written since its start
+  uint64_t job_elems;     // elements of the last job
 } Mover;
 
 typedef struct { uint64_t ready, result; uint32_t pc; uint8_t rd, acc, ssr; } FpuOp;
-typedef struct { FpuOp op[4]; uint8_t head, n, depth; } FpuPipe;
+typedef struct { FpuOp op[4]; uint8_t head, n, depth; } FpuPipe;  // results in order
 
 typedef struct {
   Seq seq;
   uint64_t f[32];
   uint32_t sb;            // FP registers with a result under way
-  uint8_t ssr, in_flight, out_taken, repeats;   // stream semantics on; operations in the FPU; pipeline that delivered + 1
+  uint8_t ssr, out_taken, repeats;  // stream semantics on; pipeline that delivered in this cycle, plus one; frep pass beyond the first
   uint32_t chain, chain_full;       // scalar chaining: registers, those with a value not yet read
   FpuPipe pipe[5];
+  uint8_t pipes;          // bit set: pipeline not empty
   Arb out;
   uint64_t div_busy;
   MemReq req[2];          // spill register towards memory
-  uint8_t req_n, loads, mem, loads_n0, mem_n0;
-  uint64_t popped[MOVERS];          // elements that the instruction reads
-  Dec altered;            // instruction with staggered registers
+  uint8_t loads, mem, loads_n0, mem_n0;
+  uint64_t arch[MOVERS];  // ft0..ft2 while streams are on; f then holds the elements read last
+  Dec altered[64];        // instructions with staggered registers, by their word
   Mover mover[MOVERS];
   uint8_t busy_movers;    // bit set: mover has something to do
   uint8_t lane_ok;        // bit set: the mover could deliver or take an element when the cycle began
-  uint8_t stream_full;
-  uint64_t wait_since;
+  uint8_t stream_full, starved;
+  uint8_t lean;           // a loop of pure arithmetic runs and nothing that is handed over can be taken: see lean.h
+  uint64_t starved_since;
 } Fpss;
 
 typedef struct {          // instruction lines of one hart
-  uint32_t tag[8], pre_line, new_line, calm_line, calm_target;
+  uint32_t tag[8], pre_line, new_line, calm_line, calm_target, calm_pc;  // calm: the line is held, so is the predicted one
   uint8_t valid, next, hit, pending, pending_way, was_miss, was_latch, pre_valid;
 } L0;
 
+enum { NEED_LOOK, NEED_RESULT, NEED_ROOM };  // look again; a result for a register; room in the register stage of the hand-over
+typedef struct { uint8_t req, fpreq, rq, lrsp, acc, rsp, caq, unused; } Counts;  // entries in the queues of a hart
+
 struct Cluster;
 typedef struct {
+  Counts n, n0;           // now, and as the cycle began
   struct Cluster *cl;
   uint32_t id, pc;
   uint32_t x[32];
@@ -126,26 +133,24 @@ typedef struct {
   uint32_t page_tag;
   Page *page;
   uint8_t wait_barrier, parked, dma;
+  uint8_t stall, needs;   // cause of the stall in the last cycle; what ends it: NEED_*
   uint64_t resume;
   uint32_t fcsr, fmode, mtvec, mepc, mcause, mscratch, mstatus;
   Offload acc[2];         // register stage of the hand-over
-  uint8_t acc_n, acc_n0;
   struct { uint32_t data; uint8_t rd; uint64_t when; } rsp[2];   // results for x registers
-  uint8_t rsp_n, rsp_n0;
   Arb rsp_arb, mem_arb, port_arb;
   uint8_t ssr_rsp, ssr_rd, dma_rsp, dma_rd, md_rsp, md_rd;
   uint32_t ssr_data, dma_data, md_data;
   MemReq req[2];          // integer accesses on their way
-  uint8_t req_n, req_n0, loads, mem;
+  uint8_t loads, mem;
   MemRsp lrsp[2];         // integer answers
-  uint8_t lrsp_n, lrsp_n0, fpreq_n0;
   MemRsp rq[MEM_PATH];    // accesses made, answers in order
-  uint8_t rq_head, rq_n, rq_n0;
+  uint8_t rq_head;
   struct { uint32_t word; uint8_t write; } caq[CAQ];
-  uint8_t caq_head, caq_n, caq_n0;
+  uint8_t caq_head;
   Fpss fp;
   L0 l0;
-  uint64_t instret, fpu_issues, seq_issues, offloads, loads_done, stalls[STALLS], wait_from;
+  uint64_t instret, fpu_issues, seq_issues, offloads, loads_done, stalls[STALLS], asleep_since;
 } Hart;
 
 typedef struct {          // TCDM: bytes, an arbiter a bank, atomics in progress
@@ -154,16 +159,15 @@ typedef struct {          // TCDM: bytes, an arbiter a bank, atomics in progress
   uint8_t amo_state[BANKS];
   struct { uint32_t addr; uint8_t hart, valid; } lr[BANKS];
   uint32_t want[BANKS], touched;    // ports that ask for each bank in this cycle
-  uint32_t addr[MAX_HARTS * MOVERS];
-  uint8_t kind[MAX_HARTS * MOVERS];
   uint32_t amo_busy;      // banks with an atomic in progress
+  uint32_t asks;          // requests of this cycle
   uint32_t dma_banks;     // banks that the DMA takes in this cycle
   uint64_t accesses, conflicts;
 } Tcdm;
 
 typedef struct {          // shared multiplier and divider
   Arb in;
-  uint8_t offered, mul_valid, mul_hart, mul_rd, div_state, div_hart, div_rd, div_zero;
+  uint8_t waiting, offered, mul_valid, mul_hart, mul_rd, div_state, div_hart, div_rd, div_zero;
   uint32_t mul_res, div_res, div_cnt;
   Arb out;
 } MulDiv;
@@ -201,16 +205,17 @@ typedef struct Cluster {
   L1 l1;
   Page **pages;           // of main memory
   uint32_t barrier_n;
+  uint32_t awake;         // harts that are stepped; the others wait for the barrier or loop in place, with nothing under way
   uint64_t perf_zero[16], perf_sel[16];
   uint32_t scratch[4];
-  bool stop, failed;
+  bool stop, failed, tcdm_code;     // tcdm_code: instructions were fetched from the TCDM
   uint32_t exit_code, err_hart, err_pc, err_word, trap_pc, trap_word, trap_cause;
   uint64_t err_cycle;
   char reason[256], trap_reason[160];
   void *events;           // FILE of the event log
 } Cluster;
 
-enum { F_DIV = 1, F_STATS = 2, F_EVENTS = 4, F_DMA = 8 };
+enum { F_DIV = 1, F_STATS = 2, F_EVENTS = 4, F_DMA = 8, F_HARDWARE = 16 };  // HARDWARE: go on where the hardware does the wrong thing
 
 // Records the first error and stops the run.
 void fail(Cluster *c, const Hart *h, uint32_t pc, uint32_t word, const char *format, ...);
@@ -221,14 +226,17 @@ static inline uint32_t arb_next(uint32_t req, uint32_t rr) {  // next requester 
 }
 // Index that a binary tree of 32 leaves selects: right where only right asks, or both ask and the priority bit says so.
 static inline uint32_t arb_pick(uint32_t req, uint32_t rr) {
-  uint32_t lo = 0;
-  for (uint32_t half = 16; half; half >>= 1) {
-    uint32_t left = (req >> lo) & ((1u << half) - 1), right = (req >> (lo + half)) & ((1u << half) - 1);
-    if (!left || (right && (rr & half))) lo += half;
+  static const uint32_t right[5] = {0xaaaaaaaa, 0xcccccccc, 0xf0f0f0f0, 0xff00ff00, 0xffff0000};
+  for (int level = 4; level >= 0; level--) {
+    uint32_t r = req & right[level], l = req ^ r;
+    req = !l || (r && (rr >> level & 1)) ? r : l;
   }
-  return lo;
+  return (uint32_t)__builtin_ctz(req);
 }
-static inline uint32_t arb_try(Arb *a, uint32_t req) { return arb_pick(a->lock ? a->held : req, a->rr); }
+static inline uint32_t arb_try(const Arb *a, uint32_t req) {
+  if (a->lock) req = a->held;
+  return req & (req - 1) ? arb_pick(req, a->rr) : (uint32_t)__builtin_ctz(req);
+}
 static inline void arb_done(Arb *a, uint32_t req, bool granted) {
   if (a->lock) req = a->held;
   if (granted) a->rr = (uint8_t)arb_next(req, a->rr), a->lock = 0;

@@ -31,6 +31,7 @@ static int steps(uint32_t f3, uint32_t a, uint32_t b) {
 
 void muldiv_present(Cluster *c) {
   MulDiv *m = &c->md;
+  if (!m->waiting) return;
   bool div = m->div_state == FINISH || (m->div_state == DIVIDE && m->div_zero);
   uint32_t req = m->mul_valid | (uint32_t)div << 1;
   m->offered = 0;
@@ -66,13 +67,14 @@ static bool start(Cluster *c, Hart *h, const Offload *o, bool mul_free, bool div
 
 void muldiv_accept(Cluster *c) {
   MulDiv *m = &c->md;
+  if (!m->waiting) return;
   bool div_idle = m->div_state == IDLE;
   if (m->offered) {
     Hart *h = &c->hart[m->offered == 2 ? m->div_hart : m->mul_hart];
     bool taken = !h->md_rsp;
     uint32_t req = m->mul_valid | (uint32_t)(m->div_state == FINISH || (m->div_state == DIVIDE && m->div_zero)) << 1;
     arb_done(&m->out, req, taken);
-    h->md_rsp = 0;
+    h->md_rsp = 0, m->waiting -= taken;
     if (taken && m->offered == 1) m->mul_valid = 0;
     step_divider(m, taken && m->offered == 2);
   } else {
@@ -81,11 +83,11 @@ void muldiv_accept(Cluster *c) {
   uint32_t want = 0;
   for (uint32_t i = 0; i < c->harts; i++) {
     const Hart *h = &c->hart[i];
-    if (h->acc_n0 && h->acc_n && h->acc[0].dec->unit == UNIT_MULDIV) want |= 1u << i;
+    if (h->n0.acc && h->n.acc && h->acc[0].dec->unit == UNIT_MULDIV) want |= 1u << i;
   }
   if (!want) return;
   Hart *h = &c->hart[arb_try(&m->in, want)];
   bool got = start(c, h, &h->acc[0], !m->mul_valid, div_idle);
   arb_done(&m->in, want, got);
-  if (got) h->acc[0] = h->acc[1], h->acc_n--;
+  if (got) h->acc[0] = h->acc[1], h->n.acc--;
 }

@@ -49,7 +49,20 @@ static bool advance(Seq *s, bool *loop_ended) {
   return nest_ends;
 }
 
+// The common case: one loop runs and nothing arrives. False when the general rules are needed.
+static bool inside_loop(Seq *s, bool issued) {
+  Loop *l = &s->loop[0];
+  if (!s->active || s->loops != 1) return false;
+  if (!issued) return true;
+  if (l->inst < l->max_inst) { l->inst++, s->rd = (s->rd + 1) & (RING - 1); return true; }
+  if (l->iter == l->max_iter) return false;
+  l->inst = 0, l->iter++, s->rd = l->base;
+  s->stagger = s->stagger == l->smax ? 0 : s->stagger + 1;
+  return true;
+}
+
 bool seq_cycle(Seq *s, bool issued, const Offload *append, const Offload *frep) {
+  if (!append && !frep && inside_loop(s, issued)) return false;
   uint8_t wr = seq_wr(s), loops_before = s->loops;
   bool was_active = s->active, loop_ended = false, nest_ends = false;
   if (issued) nest_ends = advance(s, &loop_ended);

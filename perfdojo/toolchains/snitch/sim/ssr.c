@@ -4,7 +4,7 @@
 #include "events.h"
 #include "memory.h"
 
-enum { PTR = 0x1ffff, INDEX_WORDS = 3, RSP_READ = 1, RSP_WRITE = 2 };
+enum { INDEX_WORDS = 3 };
 
 void mover_reset(Mover *m) {
   memset(m, 0, sizeof *m);
@@ -24,7 +24,7 @@ static void take_shadow(Hart *h, uint32_t i) {
   memset(m->index, 0, sizeof m->index);
   m->last_sent = 0;
   if (m->q.done) return;
-  m->job_elems = elements(&m->q), m->seen = 0;
+  m->job_elems = elements(&m->q);
   if (m->q.indirect) {
     m->idx_byte = m->q.ptr & 7, m->idx_todo = m->q.bound[0] + 1;
     m->idx_words = ((m->idx_byte + (m->q.bound[0] << m->q.idx_size)) >> 3) + 1;
@@ -35,6 +35,7 @@ static void take_shadow(Hart *h, uint32_t i) {
 void mover_write(Hart *h, uint32_t i, uint32_t word, uint32_t v) {
   Mover *m = &h->fp.mover[i];
   MoverCfg *s = &m->s;
+  m->steady = 0;
   if (word == 1) s->rep = v & 15;
   else if (word >= 2 && word <= 5) s->bound[word - 2] = v & PTR;
   else if (word >= 6 && word <= 9) s->stride[word - 6] = v & PTR & ~7u;
@@ -59,18 +60,14 @@ uint32_t mover_read(const Mover *m, uint32_t word) {
   return word == 11 ? q->idx_base : 0;
 }
 
-int mover_wants(Mover *m, uint32_t *addr) {
+int mover_wants_index(Mover *m, uint32_t *addr) {
   bool flush = m->q.write != m->was_write && m->credits != FIFO;
   bool data = m->out_n && m->credits && !flush && (m->q.write ? m->n > 0 : m->n < FIFO);
-  if (!m->q.indirect) {
-    *addr = TCDM_BASE + m->out[0].ptr;
-    return data ? WANT_DATA : WANT_NONE;
-  }
   bool fetch = !m->q.done && !m->last_sent && m->idx_credits;
   m->asks = (uint8_t)(data | fetch << 1);
   if (!m->asks) return WANT_NONE;
   bool index = arb_try(&m->port, m->asks);
-  *addr = TCDM_BASE + (index ? m->q.ptr & ~7u : m->out[0].ptr);
+  if (index) *addr = TCDM_BASE + (m->q.ptr & ~7u);
   return index ? WANT_INDEX : WANT_DATA;
 }
 
@@ -113,20 +110,26 @@ static void data_granted(Cluster *c, Mover *m, bool *job_ends) {
   m->out[0] = m->out[1], m->out_n--, m->credits--;
   if (!m->q.write) {
     memcpy(&m->rsp_data, place, 8);
-    m->rsp = RSP_READ;
+    m->rsp = 1;
     return;
   }
-  write_bytes(c, (uint32_t)(TCDM_BASE + (place - c->tcdm.bytes)), m->fifo[m->head], 8);
-  m->head = (m->head + 1) & (FIFO - 1), m->n--, m->rsp = RSP_WRITE;
+  if (c->tcdm_code) write_bytes(c, (uint32_t)(TCDM_BASE + (place - c->tcdm.bytes)), m->fifo[m->head], 8);
+  else memcpy(place, &m->fifo[m->head], 8);
+  m->head = (m->head + 1) & (FIFO - 1), m->n--, m->rsp = 1;
+}
+
+static bool is_steady(const Cluster *c, const Mover *m) {
+  bool last = (m->out_n && m->out[0].last) || (m->out_n > 1 && m->out[1].last);
+  return !m->q.done && m->s.done && !m->last_sent && !m->q.indirect && m->q.write == m->was_write && !last && !c->tcdm_code;
 }
 
 bool mover_cycle(Hart *h, uint32_t i, int asked, bool granted) {
   Mover *m = &h->fp.mover[i];
-  uint8_t out_n = m->out_n, rsp = m->rsp, idx_n = m->idx_n;
-  bool done = m->q.done, job_ends = false;
+  uint8_t out_n = m->out_n, idx_n = m->idx_n;
+  bool done = m->q.done, job_ends = false, answered = m->rsp, read = m->rsp && !m->was_write;
   m->was_done = done, m->config_ok = m->s.done, m->rsp = 0;
-  if (rsp == RSP_READ) m->fifo[(m->head + m->n++) & (FIFO - 1)] = m->rsp_data;
-  if (rsp == RSP_WRITE) m->credits++;
+  if (read) m->fifo[(m->head + m->n++) & (FIFO - 1)] = m->rsp_data;
+  else if (answered) m->credits++;
   if (m->idx_rsp) m->idx_word[(m->idx_head + m->idx_n++) & 3] = m->idx_data, m->idx_rsp = 0;
   bool stepped = !done && !m->last_sent && !m->q.indirect && out_n < 2;
   bool indexed = !done && m->q.indirect && idx_n && m->idx_todo && out_n < 2;
@@ -141,17 +144,8 @@ bool mover_cycle(Hart *h, uint32_t i, int asked, bool granted) {
     m->q.done = 1;
     event(h->cl, EV_STREAM_END, h->id, i | (uint32_t)m->q.write << 8, 0);
   }
-  bool busy = !m->q.done || !done || m->rsp || m->out_n || (m->q.write && m->n);
+  bool busy = !m->q.done || !done || m->rsp || answered || m->out_n || (m->q.write && m->n);
   if (!busy) m->was_done = m->config_ok = 1;
+  m->steady = is_steady(h->cl, m) ? (m->q.write ? STEADY_WRITE : STEADY_READ) : 0;
   return busy;
 }
-
-uint64_t mover_pop(Mover *m) {
-  uint64_t v = m->fifo[m->head];
-  m->seen++;
-  if (m->rep < m->q.rep) { m->rep++; return v; }
-  m->rep = 0, m->head = (m->head + 1) & (FIFO - 1), m->n--, m->credits++;
-  return v;
-}
-
-void mover_push(Mover *m, uint64_t v) { m->fifo[(m->head + m->n++) & (FIFO - 1)] = v, m->seen++; }

@@ -4,7 +4,6 @@
 #include "memory.h"
 #include "ssr.h"
 
-enum { PATH = 8 };  // kind of a request: WANT_* of a mover, or 8 for loads and stores
 // Cycles from the request of the merged port to its answer outside the TCDM (properties of the reference test bench).
 enum { LAT_MAIN = 8, LAT_PERIPH = 5 };
 
@@ -13,10 +12,10 @@ static uint32_t out_latency(const MemReq *q) { return (where(q->addr) == AT_PERI
 static MemReq *path_head(Hart *h, bool fp) { return fp ? &h->fp.req[0] : &h->req[0]; }
 
 static void path_take(Hart *h, const MemReq *q, uint64_t when, uint64_t data) {
-  MemRsp *r = &h->rq[(h->rq_head + h->rq_n++) & (MEM_PATH - 1)];
+  MemRsp *r = &h->rq[(h->rq_head + h->n.rq++) & (MEM_PATH - 1)];
   *r = (MemRsp){when, data, q->fp, q->write, q->rd, q->rep};
-  if (q->fp) h->fp.req[0] = h->fp.req[1], h->fp.req_n--;
-  else h->req[0] = h->req[1], h->req_n--;
+  if (q->fp) h->fp.req[0] = h->fp.req[1], h->n.fpreq--;
+  else h->req[0] = h->req[1], h->n.req--;
 }
 
 // Picks and places the bytes of an aligned double word as the load asks.
@@ -65,86 +64,91 @@ static uint64_t access_out(Cluster *c, const MemReq *q) {
   return old;
 }
 
-static void ask(Tcdm *t, uint32_t port, uint32_t addr, uint8_t kind) {
+static inline void ask(Tcdm *t, uint32_t port, uint32_t addr) {
   uint32_t bank = (addr >> 3) & (BANKS - 1);
-  t->addr[port] = addr, t->kind[port] = kind;
-  t->want[bank] |= 1u << port, t->touched |= 1u << bank;
+  t->want[bank] |= 1u << port, t->touched |= 1u << bank, t->asks++;
 }
 
-typedef struct { uint8_t path, path_req, mux_req, mover_kind[MOVERS], mux; } Asked;
+typedef struct { uint8_t path, path_req, mux_req, mux, kind[MOVERS]; } Asked;
 
 // Load or store that the merged port presents: 0 none, 1 to the TCDM, 2 elsewhere.
 static int path_wants(Hart *h, Asked *a) {
-  a->path_req = (uint8_t)((h->req_n0 > 0) | (h->fpreq_n0 > 0) << 1);
-  if (!a->path_req || h->rq_n0 >= MEM_PATH) { a->path_req = 0; return 0; }
+  a->path_req = (uint8_t)((h->n0.req > 0) | (h->n0.fpreq > 0) << 1);
+  if (!a->path_req || h->n0.rq >= MEM_PATH) { a->path_req = 0; return 0; }
   a->path = (uint8_t)arb_try(&h->mem_arb, a->path_req);
-  return where(path_head(h, a->path)->addr) == AT_TCDM ? 1 : 2;
+  return path_head(h, a->path)->addr - TCDM_BASE < TCDM_BYTES || where(path_head(h, a->path)->addr) == AT_TCDM ? 1 : 2;
 }
 
 static void hart_asks(Cluster *c, Hart *h, Asked *a) {
-  uint32_t port = h->id * MOVERS, addr[MOVERS];
-  memset(a, 0, sizeof *a);
-  h->req_n0 = h->req_n, h->fpreq_n0 = h->fp.req_n, h->rq_n0 = h->rq_n;
-  h->caq_n0 = h->caq_n, h->lrsp_n0 = h->lrsp_n, h->acc_n0 = h->acc_n, h->rsp_n0 = h->rsp_n;
-  int path = h->req_n | h->fp.req_n ? path_wants(h, a) : 0;
-  uint8_t busy = h->fp.busy_movers;
-  for (uint32_t i = 0; i < MOVERS; i++) {
-    Mover *m = &h->fp.mover[i];
-    h->fp.lane_ok = (uint8_t)((h->fp.lane_ok & ~(1u << i)) | (uint32_t)mover_lane_ok(m) << i);
-    if (!(busy >> i & 1)) continue;
-    a->mover_kind[i] = (uint8_t)mover_wants(m, &addr[i]);
-    if (i && a->mover_kind[i]) ask(&c->tcdm, port + i, addr[i], a->mover_kind[i]);
-  }
-  a->mux_req = (uint8_t)((a->mover_kind[0] != 0) | (path == 1) << 1);
-  if (a->mux_req) {
-    a->mux = (uint8_t)arb_try(&h->port_arb, a->mux_req);
-    if (a->mux) ask(&c->tcdm, port, path_head(h, a->path)->addr, PATH);
-    else ask(&c->tcdm, port, addr[0], a->mover_kind[0]);
+  Fpss *f = &h->fp;
+  uint32_t port = h->id * MOVERS, addr = 0, addr0 = 0;
+  a->path_req = a->mux_req = a->mux = a->kind[0] = a->kind[1] = a->kind[2] = 0;
+  int path = h->n.req | h->n.fpreq ? path_wants(h, a) : 0;
+  for (uint32_t left = f->busy_movers; left; left &= left - 1) {
+    uint32_t i = (uint32_t)__builtin_ctz(left);
+    Mover *m = &f->mover[i];
+    f->lane_ok = (uint8_t)((f->lane_ok & ~(1u << i)) | (uint32_t)mover_lane_ok(m) << i);
+    a->kind[i] = (uint8_t)mover_wants(m, &addr);
+    if (!i) addr0 = addr;
+    else if (a->kind[i]) ask(&c->tcdm, port + i, addr);
   }
   if (path == 2) c->soc.want |= 1u << h->id;
+  a->mux_req = (uint8_t)((a->kind[0] != 0) | (path == 1) << 1);
+  if (!a->mux_req) return;
+  a->mux = (uint8_t)arb_try(&h->port_arb, a->mux_req);
+  if (a->mux) ask(&c->tcdm, port, path_head(h, a->path)->addr);
+  else ask(&c->tcdm, port, addr0);
+}
+
+static void step_atomics(Tcdm *t) {
+  for (uint32_t left = t->amo_busy; left; left &= left - 1) {
+    uint32_t b = (uint32_t)__builtin_ctz(left);
+    if (t->amo_state[b] == 2) t->amo_state[b] = 1;
+    else if (!(t->dma_banks >> b & 1)) t->amo_state[b] = 0, t->amo_busy &= ~(1u << b);
+  }
 }
 
 // Grants one request a bank; returns the ports granted.
 static uint32_t arbitrate(Tcdm *t) {
-  uint32_t granted = 0;
+  uint32_t granted = 0, grants = 0, closed = t->amo_busy | t->dma_banks;
   for (uint32_t left = t->touched; left; left &= left - 1) {
     uint32_t b = (uint32_t)__builtin_ctz(left), req = t->want[b];
-    bool ready = !t->amo_state[b] && !(t->dma_banks >> b & 1);
-    t->accesses += (uint32_t)__builtin_popcount(req);
-    t->conflicts += (uint32_t)__builtin_popcount(req) - ready;
-    if (ready) granted |= 1u << arb_try(&t->bank[b], req);
-    arb_done(&t->bank[b], req, ready);
+    Arb *a = &t->bank[b];
     t->want[b] = 0;
+    if (closed >> b & 1) { arb_done(a, req, false); continue; }
+    grants++;
+    if (!(req & (req - 1)) && !a->lock) {
+      granted |= req, a->rr = (uint8_t)__builtin_ctz(req);
+      continue;
+    }
+    granted |= 1u << arb_try(a, req);
+    arb_done(a, req, true);
   }
-  for (uint32_t b = 0; t->amo_busy && b < BANKS; b++) {
-    if (t->amo_state[b] == 2) t->amo_state[b] = 1;
-    else if (t->amo_state[b] == 1 && !(t->dma_banks >> b & 1)) t->amo_state[b] = 0, t->amo_busy &= ~(1u << b);
-  }
-  t->touched = 0;
+  t->accesses += t->asks, t->conflicts += t->asks - grants;
+  t->touched = t->asks = 0;
   return granted;
 }
 
-static void hart_granted(Cluster *c, Hart *h, const Asked *a, uint32_t granted, bool out_granted) {
-  uint32_t port = h->id * MOVERS, mine = granted >> port;
-  bool path_done = out_granted;
+static void path_granted(Cluster *c, Hart *h, const Asked *a) {
+  const MemReq *q = path_head(h, a->path);
+  bool tcdm = where(q->addr) == AT_TCDM;
+  uint64_t when = c->now + (tcdm ? 1 : out_latency(q));
+  path_take(h, q, when, tcdm ? access_tcdm(c, q) : access_out(c, q));
+}
+
+static void hart_granted(Cluster *c, Hart *h, const Asked *a, uint32_t mine, bool path_done) {
   if (a->mux_req) {
     bool got = mine & 1;
     arb_done(&h->port_arb, a->mux_req, got);
-    path_done |= got && a->mux;
+    if (a->mux) path_done |= got, mine &= ~1u;
   }
-  for (uint32_t i = 0; i < MOVERS; i++) {
-    if (!(h->fp.busy_movers >> i & 1)) continue;
-    bool got = (mine >> i & 1) && !(i == 0 && a->mux);
-    if (!mover_cycle(h, i, a->mover_kind[i], got)) h->fp.busy_movers &= (uint8_t)~(1u << i);
+  for (uint32_t left = h->fp.busy_movers; left; left &= left - 1) {
+    uint32_t i = (uint32_t)__builtin_ctz(left);
+    if (!mover_step(h, i, &h->fp.mover[i], a->kind[i], mine >> i & 1)) h->fp.busy_movers &= (uint8_t)~(1u << i);
   }
   if (!a->path_req) return;
   arb_done(&h->mem_arb, a->path_req, path_done);
-  if (!path_done) return;
-  const MemReq *q = path_head(h, a->path);
-  int at = where(q->addr);
-  uint64_t when = c->now + (at == AT_TCDM ? 1 : out_latency(q));
-  uint64_t data = at == AT_TCDM ? access_tcdm(c, q) : access_out(c, q);
-  path_take(h, q, when, data);
+  if (path_done) path_granted(c, h, a);
 }
 
 // The port out of the cluster holds two accesses at a time. Returns the hart whose access it takes, as a bit.
@@ -160,10 +164,47 @@ static uint32_t soc_cycle(Cluster *c, const Asked *asked) {
   return 1u << w;
 }
 
+typedef struct { Hart *h; Mover *m; uint8_t i, kind; uint16_t port; } Slot;
+
+// Requests of the movers of a hart that has no load or store waiting.
+static uint32_t movers_ask(Cluster *c, Hart *h, Slot *slot) {
+  Fpss *f = &h->fp;
+  uint32_t n = 0, ok = f->lane_ok;
+  for (uint32_t left = f->busy_movers; left; left &= left - 1) {
+    uint32_t i = (uint32_t)__builtin_ctz(left), addr;
+    Mover *m = &f->mover[i];
+    ok = (ok & ~(1u << i)) | (uint32_t)mover_lane_ok(m) << i;
+    uint8_t kind = (uint8_t)mover_wants(m, &addr);
+    slot[n++] = (Slot){h, m, (uint8_t)i, kind, (uint16_t)(h->id * MOVERS + i)};
+    if (kind) ask(&c->tcdm, h->id * MOVERS + i, addr);
+  }
+  f->lane_ok = (uint8_t)ok;
+  return n;
+}
+
+static inline void slot_done(const Slot *s, uint32_t granted) {
+  bool got = granted >> s->port & 1;
+  if (!s->i && s->kind) s->h->port_arb = got ? (Arb){0, 0, 0} : (Arb){1, s->h->port_arb.rr, 1};
+  if (!mover_step(s->h, s->i, s->m, s->kind, got)) s->h->fp.busy_movers &= (uint8_t)~(1u << s->i);
+}
+
 void memory_cycle(Cluster *c) {
   Asked asked[MAX_HARTS];
-  for (uint32_t i = 0; i < c->harts; i++) hart_asks(c, &c->hart[i], &asked[i]);
-  uint32_t granted = c->tcdm.touched || c->tcdm.amo_busy ? arbitrate(&c->tcdm) : 0;
-  uint32_t out = soc_cycle(c, asked);
-  for (uint32_t i = 0; i < c->harts; i++) hart_granted(c, &c->hart[i], &asked[i], granted, out >> i & 1);
+  Slot slot[MAX_HARTS * MOVERS];
+  uint32_t paths = 0, slots = 0;
+  for (uint32_t left = c->awake; left; left &= left - 1) {
+    uint32_t i = (uint32_t)__builtin_ctz(left);
+    Hart *h = &c->hart[i];
+    h->n0 = h->n;
+    if (h->n.req | h->n.fpreq) paths |= 1u << i, hart_asks(c, h, &asked[i]);
+    else if (h->fp.busy_movers) slots += movers_ask(c, h, slot + slots);
+  }
+  uint32_t granted = c->tcdm.touched ? arbitrate(&c->tcdm) : 0;
+  if (c->tcdm.amo_busy) step_atomics(&c->tcdm);
+  for (uint32_t k = 0; k < slots; k++) slot_done(&slot[k], granted);
+  uint32_t out = c->soc.want ? soc_cycle(c, asked) : 0;
+  for (; paths; paths &= paths - 1) {
+    uint32_t i = (uint32_t)__builtin_ctz(paths);
+    hart_granted(c, &c->hart[i], &asked[i], (granted >> (i * MOVERS)) & 7, out >> i & 1);
+  }
 }

@@ -11,7 +11,7 @@ bool answer_core(Hart *h, bool fpu, const FpuOp *op) {
   Arb *a = &h->rsp_arb;
   if (a->lock && (a->held & ~req)) a->lock = 0;
   uint32_t w = arb_try(a, req);
-  bool ready = h->rsp_n0 < 2;
+  bool ready = h->n0.rsp < 2;
   arb_done(a, req, ready);
   if (!ready) return false;
   uint32_t data = 0;
@@ -20,7 +20,7 @@ bool answer_core(Hart *h, bool fpu, const FpuOp *op) {
   if (w == FROM_MULDIV) data = h->md_data, rd = h->md_rd, h->md_rsp = 0;
   if (w == FROM_DMA) data = h->dma_data, rd = h->dma_rd, h->dma_rsp = 0;
   if (w == FROM_SSR) data = h->ssr_data, rd = h->ssr_rd, h->ssr_rsp = 0;
-  h->rsp[h->rsp_n].data = data, h->rsp[h->rsp_n].rd = rd, h->rsp[h->rsp_n++].when = h->cl->now + 1;
+  h->rsp[h->n.rsp].data = data, h->rsp[h->n.rsp].rd = rd, h->rsp[h->n.rsp++].when = h->cl->now + 1;
   return w == FROM_FPU;
 }
 
@@ -61,8 +61,13 @@ bool offer_unit(Hart *h, const Offload *o) {
 int set_stream_csr(Hart *h, const Dec *d, uint32_t value) {
   Fpss *f = &h->fp;
   bool set = d->sub == 6 || d->sub == 2;
-  if (d->imm == 0x7c0) f->ssr = set;
-  else if (set) f->chain |= value;
+  if (d->imm == 0x7c0) {
+    for (int i = 0; i < MOVERS && set != f->ssr; i++) {
+      if (set) f->arch[i] = f->f[i];
+      else f->f[i] = f->arch[i];
+    }
+    f->ssr = set;
+  } else if (set) f->chain |= value;
   else f->chain &= ~value, f->chain_full &= ~value;
   return 0;
 }
@@ -70,12 +75,13 @@ int set_stream_csr(Hart *h, const Dec *d, uint32_t value) {
 void check_frep(Hart *h, const Offload *o, bool issued) {
   const Seq *s = &h->fp.seq;
   uint32_t w = o->dec->word, n = (w >> 20) & 31;
+  bool wrong = !(h->cl->flags & F_HARDWARE);
   if (w >> 31) fail(h->cl, h, o->pc, w, "frep whose passes an index stream ends is not modelled");
-  else if ((w >> 20) > 31) fail(h->cl, h, o->pc, w, "frep body of %u instructions: the buffer holds 32", (w >> 20) + 1);
+  else if (wrong && (w >> 20) > 31) fail(h->cl, h, o->pc, w, "frep body of %u instructions: the buffer holds 32", (w >> 20) + 1);
   else if (s->loops >= 2) fail(h->cl, h, o->pc, w, "third nested frep: the sequencer has two loops");
-  else if (s->loops && s->loop[0].max_inst == n && s->loop[0].base == ((s->base + s->count) & (RING - 1)))
+  else if (wrong && s->loops && s->loop[0].max_inst == n && s->loop[0].base == ((s->base + s->count) & (RING - 1)))
     fail(h->cl, h, o->pc, w, "inner and outer frep hold the same instructions: the hardware loses passes");
-  else if (!s->loops && s->count == RING && !issued)
+  else if (wrong && !s->loops && s->count == RING && !issued)
     fail(h->cl, h, o->pc, w, "frep arrives while the 32-entry buffer is full: the hardware would repeat older instructions");
   event(h->cl, EV_FREP_BEGIN, h->id, o->pc, (o->a & 0xffff) + 1);
 }
