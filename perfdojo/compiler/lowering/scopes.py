@@ -68,24 +68,24 @@ class Scopes:
 
     def _scope(self, scope: Scope, around: tuple[Scope, ...], frame: Frame, copies: int) -> list[Stmt]:
         """Return the code of a scope, with the sums over lanes that end behind it."""
-        if (
-            scope.mark == "stream"
-            and "stream" in self.context.target.marks
-            and not (frame.nest or frame.vector)
-        ):
-            return self._nest(scope, around, frame, copies)
+        streams = "stream" in self.context.target.marks and not frame.nest
+        if scope.mark == "stream" and streams and not frame.vector:
+            told = set(self._told)
+            try:
+                return self.nest(scope, around, frame, copies)
+            except NestError as why:
+                self.context.notes.append(f"scope {scope.name}: not streamed, {why}")
+            self._told = told
         return self._with_sums(scope, around, frame, copies)
 
-    def _nest(self, scope: Scope, around: tuple[Scope, ...], frame: Frame, copies: int) -> list[Stmt]:
-        """Return a scope that data movers feed; code of the integer core, with a note, where they cannot."""
-        told = set(self._told)
+    def nest(self, scope: Scope, around: tuple[Scope, ...], frame: Frame, copies: int) -> list[Stmt]:
+        """Return the code of a scope that data movers feed.
+
+        Raises:
+            NestError: they cannot; says why.
+        """
         code = self._with_sums(scope, around, replace(frame, nest=True), copies)
-        try:
-            return streamed(scope, code, self.context)
-        except NestError as why:
-            self.context.notes.append(f"scope {scope.name}: not streamed, {why}")
-        self._told = told
-        return self._with_sums(scope, around, frame, copies)
+        return streamed(scope, code, self.context)
 
     def _with_sums(self, scope: Scope, around: tuple[Scope, ...], frame: Frame, copies: int) -> list[Stmt]:
         homes = self._homes.get(scope.name, []) if not frame.vector else []

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from perfdojo.compiler.ir import Program
+from perfdojo.compiler.lowering.nests.ask import why_not_streamed
 from perfdojo.compiler.transforms._marks import SEQUENTIAL, around, inside, not_offered, with_mark
-from perfdojo.compiler.transforms._snitch import streams, why_no_streams
-from perfdojo.compiler.transforms.base import Setting, Transform, Violation, extent_of, legal, no_scope
+from perfdojo.compiler.transforms.base import Setting, Transform, Violation, legal, no_scope
 from perfdojo.compiler.transforms.spelling import arg
 
 STREAM = ("stream",)
@@ -16,21 +16,21 @@ STREAM = ("stream",)
 
 @dataclass(frozen=True, slots=True)
 class Stream(Transform):
-    """Let data movers feed the FPU with what moves in a scope: set up before it, one element each iteration.
+    """Let data movers feed the FPU with what moves in a scope: set up before it, one element for each use.
 
         stream i
         i:N { B }   ->   i:N@stream { B }
 
-    A stream is an access in an innermost scope that moves with it, `+=` two of them.
+    Lowering decides: it finds the accesses in the order in which the FPU makes them. A scope that holds no
+    other loop is also repeated by the FPU, as `frep` says, where that can be.
 
     0. i is a scope.
     1. The target has streams.
     2. i has no mark.
     3. No scope around i or in it is @stream.
-    4. There is a stream.
-    5. Each is affine, under no condition, of floats that fill 64-bit words, in at most 4 scopes of at most
-       2^17 iterations, to a buffer that fits the 128 KiB of the TCDM; at most 3 of them differ; and what
-       one writes no other place or iteration touches.
+    4. What i computes is arithmetic of floats that the FPU has instructions for, under no condition, in as
+       many registers as there are; what moves is in whole words of 64 bits, in buffers that fit the 128 KiB
+       of the TCDM, and 3 movers with 4 loops each run through it; what one writes is not read later in i.
     """
 
     aliases = ("ssr",)
@@ -41,8 +41,7 @@ class Stream(Transform):
     def candidates(cls, program: Program, setting: Setting) -> Iterator[Transform]:
         if not_offered(setting, "stream"):
             return
-        names = (n for n in program.scopes if extent_of(program, n) > 1)
-        yield from legal(map(cls, names), program, setting)
+        yield from legal(map(cls, program.scopes), program, setting)
 
     def violations(self, program: Program, setting: Setting) -> Iterator[Violation]:
         yield from no_scope(program, self.scope)
@@ -54,10 +53,8 @@ class Stream(Transform):
         for other in (around(program, name, STREAM), inside(program, name, STREAM)):
             if other:
                 yield Violation(3, f"scope {other.name} is @stream already")
-        if not streams(program, name):
-            yield Violation(4, f"nothing in scope {name} moves with an innermost scope")
-        for reason in why_no_streams(program, name):
-            yield Violation(5, f"scope {name} cannot be streamed: {reason}")
+        if reason := why_not_streamed(self.rewrite(program), name, setting.target, setting.fp):
+            yield Violation(4, f"scope {name} cannot be streamed: {reason}")
 
     def rewrite(self, program: Program) -> Program:
         return with_mark(program, self.scope, "stream")

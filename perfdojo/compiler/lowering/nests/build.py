@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import product
 
 from perfdojo.compiler.lowering.arena import Arena
 from perfdojo.compiler.lowering.lir import Stmt
@@ -36,7 +35,8 @@ def stream_nest(body: tuple[Stmt, ...], arena: Arena, allowed: Allowed) -> Strea
     Raises:
         NestError: there is none; says why.
     """
-    reason = ""
+    reason = "the FPU cannot repeat what is marked @frep"
+    first = ""
     for nodes, fixed in _variants(body, arena, allowed):
         try:
             made, jobs = assigned(nodes)
@@ -44,8 +44,8 @@ def stream_nest(body: tuple[Stmt, ...], arena: Arena, allowed: Allowed) -> Strea
             proved(made)
             return finished(made, jobs, fixed)
         except NestError as why:
-            reason = reason or str(why)
-    raise NestError(reason)
+            first = first or str(why)
+    raise NestError(first or reason)
 
 
 def _reordered(nodes: Nodes) -> Nodes:
@@ -77,22 +77,35 @@ def _variants(
         raise NestError(reason)
     marked = _marked(legal)
     found: list[tuple[int, int, Nodes, dict[str, Fixed]]] = []
-    levels = range(depth(trees[0]), 0, -1)
-    for tree in (sunk(_repeatable(t)) for t in trees):
-        for merged, front, back in product(levels, (True, False), (True, False)):
-            legal = legalized(peeled(collapsed(tree, merged), front, back), allowed.reassociates)
-            named, fixed = _with_constants(legal)
-            for outside in range(depth(named) + 1):
-                nodes = with_freps(named, outside)
-                if not marked <= _marked(nodes):
-                    break
-                for better in (ordered(nodes), nodes):
-                    found.append((cost(better), len(found), better, fixed))
     seen: set[Nodes] = set()
+    for written in _written_out(trees):
+        named, fixed = _with_constants(legalized(written, allowed.reassociates))
+        for outside in range(depth(named) + 1):
+            nodes = with_freps(named, outside)
+            if not marked <= _marked(nodes):
+                break
+            if nodes not in seen:
+                seen.add(nodes)
+                found.append((cost(nodes), len(found), nodes, fixed))
     for _, _, nodes, fixed in sorted(found, key=lambda f: f[:2]):
-        if nodes not in seen:
-            seen.add(nodes)
+        better = ordered(nodes)
+        yield better, fixed
+        if better != nodes:
             yield nodes, fixed
+
+
+def _written_out(trees: list[Nodes]) -> Iterator[Nodes]:
+    """Yield the trees with loops made one, and with passes of them written out, in all ways."""
+    seen: set[Nodes] = set()
+    for tree in trees:
+        whole = sunk(_repeatable(tree))
+        for levels in range(max(depth(whole), 1), 0, -1):
+            merged = collapsed(whole, levels)
+            if merged in seen:
+                continue
+            seen.add(merged)
+            made = (peeled(merged, front, back) for front in (True, False) for back in (True, False))
+            yield from dict.fromkeys(made)
 
 
 def _repeatable(nodes: Nodes) -> Nodes:

@@ -55,6 +55,11 @@ def assigned(nodes: Nodes) -> tuple[Nodes, tuple[Job, ...]]:
         NestError: three movers and four loops are not enough.
     """
     uses = _uses(nodes)
+    if not any(aligned(s) for u in uses for _, s, _ in u.keys):
+        names = " ".join(sorted({u.group[0] for u in uses}))
+        raise NestError(f"the elements of {names} do not fill words of 64 bits one by one")
+    if all(u.outside for u in uses):
+        raise NestError("nothing in it moves")
     best: tuple[int, Nodes, tuple[Job, ...]] | None = None
     reason = ""
     for choice in islice(product(*(_options(u) for u in uses)), MAX_CHOICES):
@@ -65,6 +70,8 @@ def assigned(nodes: Nodes) -> tuple[Nodes, tuple[Job, ...]]:
             continue
         numbers = _numbers(sorted(colours, key=lambda c: [u.group for u in uses].index(c[0])))
         picked = {k: numbers[u.group, c] for u, o in zip(uses, choice, strict=True) for k, c in o.items()}
+        if not colours:
+            continue
         try:
             jobs = tuple(_job(nodes, number, c[0], picked) for c, number in numbers.items())
         except NestError as why:
