@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 
-from perfdojo.compiler.dtypes import DTYPES, DType
+from perfdojo.compiler.dtypes import BOOL, DTYPES, DType
 from perfdojo.compiler.ir import Buffer
 from perfdojo.compiler.validate.integers import COMPARE, operation, wrap
 from perfdojo.compiler.validate.terms import Terms
 from perfdojo.compiler.walk import const_int
 
 Number = int | float
+TRIES = 200
+"""Draws that are tried for one in which a condition has a certain value."""
 
 _FLOAT: dict[str, Callable[..., float]] = {
     "add": lambda a, b: a + b,
@@ -62,11 +64,15 @@ class Draw:
     place an index names is arbitrary here, only that it is the same for the same operations.
 
     Attributes:
-        used: whether any index was asked for, so that other draws may take other ways.
+        asked: terms whose numbers the programs took for granted: others may lead other ways.
+        leant: conditions among them that left something out.
     """
 
-    def __init__(self, terms: Terms, seed: int) -> None:
-        self.terms, self.used = terms, False
+    def __init__(self, terms: Terms, seed: int, near: Sequence[Number] = ()) -> None:
+        """Make a draw; now and then elements are `near` these numbers."""
+        self.terms, self._near = terms, near
+        self.asked: set[int] = set()
+        self.leant: set[int] = set()
         self._random = random.Random(seed)
         self._known: dict[int, Number] = {}
 
@@ -79,19 +85,56 @@ class Draw:
                 return found
             self._evaluate(term)
             found = self._known[term]
-        self.used = True
+        self.asked.add(term)
         return int(found)
 
+    def decides(self, condition: int) -> bool | None:
+        """Return what a condition is with these numbers; None where floats, rounded, have a say in it."""
+        if not all(t in self.terms.ints or self._exact(t) for t in self._reach((condition,))):
+            return None
+        self.leant.add(condition)
+        return bool(self.index(condition))
+
+    def given(self) -> dict[int, int]:
+        """Return the constants that integers and bools among the asked terms, and in them, equal."""
+        terms, found = self.terms, dict[int, int]()
+        for term in self._reach(self.asked):
+            dtype = None if term in terms.ints else self._exact(term)
+            if dtype is not None:
+                found[term] = terms.constant(dtype, int(self._known[term]))
+        return found
+
+    def numbers_of(self, condition: int) -> list[Number]:
+        """Return the constants in a term."""
+        reach = self._reach((condition,))
+        return [
+            v
+            for t in sorted(reach)
+            for v in (self.terms.ints.get(t), self.terms.floats.get(t))
+            if v is not None
+        ]
+
     def _evaluate(self, term: int) -> None:
-        todo, stack = set[int](), [term]
+        for number in sorted(self._reach((term,)) - self._known.keys()):
+            self._known[number] = self._number(number)
+
+    def _reach(self, roots: Iterable[int]) -> set[int]:
+        found, stack = set[int](), list(roots)
         while stack:
             top = stack.pop()
-            if top in todo or top in self._known:
-                continue
-            todo.add(top)
-            stack.extend(self.terms.nodes[top][1:])
-        for number in sorted(todo):
-            self._known[number] = self._number(number)
+            if top not in found:
+                found.add(top)
+                stack.extend(self.terms.nodes[top][1:])
+        return found
+
+    def _exact(self, term: int) -> DType | None:
+        """Return the type of a term of integers or bools, None for floats."""
+        if term < self.terms.symbols:
+            dtype = self.terms.element(term)[0].dtype
+        else:
+            name, _, kind = self.terms.nodes[term][0].partition(".")
+            dtype = BOOL if name in COMPARE else DTYPES[kind.partition(" ")[0]]
+        return None if dtype.is_float else dtype
 
     def _number(self, term: int) -> Number:
         terms = self.terms
@@ -116,16 +159,29 @@ class Draw:
     def _element(self, buffer: Buffer) -> Number:
         """Draw an element: in the promised range; else mostly small, so that clamped indices spread."""
         draw, dtype = self._random, buffer.dtype
+        near = draw.choice(self._near) if self._near and draw.random() < 0.5 else None
         if dtype.is_float:
-            return draw.uniform(-3.0, 20.0)
+            return draw.uniform(-3.0, 20.0) if near is None else near + draw.choice((-0.5, 0, 0.5))
         low, high = int(dtype.smallest), int(dtype.largest)
         if buffer.values is not None:
-            return draw.randint(
-                max(low, const_int(buffer.values[0])), min(high, const_int(buffer.values[1]) - 1)
-            )
+            low, high = max(low, const_int(buffer.values[0])), min(high, const_int(buffer.values[1]) - 1)
+        if near is not None and math.isfinite(near):
+            return min(max(int(near) + draw.randint(-1, 1), low), high)
+        if buffer.values is not None:
+            return draw.randint(low, high)
         if dtype.kind == "bool" or draw.random() < 0.25:
             return draw.randint(low, high)
         return draw.randint(max(low, -3), 20)
+
+
+def opposite(terms: Terms, condition: int, value: bool, seed: int) -> Draw | None:
+    """Return a draw in which a condition has this value; None when none is found."""
+    near = Draw(terms, seed).numbers_of(condition)
+    for n in range(TRIES):
+        draw = Draw(terms, seed + n, near)
+        if bool(draw.index(condition)) == value:
+            return draw
+    return None
 
 
 def _apply(name: str, dtype: DType, args: list[Number]) -> Number:

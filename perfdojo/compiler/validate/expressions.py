@@ -15,6 +15,7 @@ from perfdojo.compiler.validate.intervals import Intervals
 from perfdojo.compiler.validate.terms import Terms
 
 Value = Known | Open
+Decides = Callable[[int], bool | None]
 Scopes = dict[str, tuple[int, int]]
 """Open scopes: position of the iteration number, and extent."""
 LoadOf = Callable[[Load, Buffer, Sequence[Value]], Open]
@@ -26,12 +27,20 @@ class Compiler:
     Args:
         now: the iteration numbers, by position.
         load: makes the closure of an access whose indices are done.
+        decides: tells what a condition on data is in this run, where that is known.
     """
 
     def __init__(
-        self, terms: Terms, buffers: dict[str, Buffer], scopes: Scopes, now: list[int], load: LoadOf
+        self,
+        terms: Terms,
+        buffers: dict[str, Buffer],
+        scopes: Scopes,
+        now: list[int],
+        load: LoadOf,
+        decides: Decides,
     ) -> None:
         self.terms, self.buffers, self.scopes, self.now, self._load = terms, buffers, scopes, now, load
+        self._decides = decides
         self.intervals = Intervals(terms)
 
     def value(self, e: Expr) -> Value:
@@ -189,7 +198,18 @@ class Compiler:
                 return left()
             if c == false:
                 return right()
-            a, b = left(), right()
+            try:
+                a = left()
+            except Fault:
+                if self._decides(c) is not False:
+                    raise
+                return right()
+            try:
+                b = right()
+            except Fault:
+                if self._decides(c) is not True:
+                    raise
+                return a
             return a if a == b else terms[(key, c, a, b)]
 
         return Open(yes.dtype, run)
@@ -209,7 +229,12 @@ class Compiler:
             x = left()
             if x == deciding:
                 return x
-            y = right()
+            try:
+                y = right()
+            except Fault:
+                if self._decides(x) is not (name == "or"):
+                    raise
+                return deciding
             if x == other or y == deciding:
                 return y
             return x if y == other else terms[(key, x, y)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from perfdojo.compiler.dtypes import DTYPES, DType
-from perfdojo.compiler.validate.integers import interval
+from perfdojo.compiler.validate.integers import COMPARE, interval
 from perfdojo.compiler.validate.terms import Terms
 from perfdojo.compiler.walk import const_int
 
@@ -22,7 +22,7 @@ class Intervals:
         """Return what the comparison `name` of two terms of one integer type is; None when data decide."""
         if a == b:
             return name in ("le", "ge", "eq")
-        (low, high), (least, most) = self._range(a, dtype), self._range(b, dtype)
+        (low, high), (least, most) = self.range(a, dtype), self.range(b, dtype)
         if name in ("eq", "ne"):
             return None if low <= most and least <= high else name == "ne"
         if name in ("gt", "le"):
@@ -33,7 +33,8 @@ class Intervals:
             return strict
         return not strict if low >= most else None
 
-    def _range(self, term: int, dtype: DType) -> Range:
+    def range(self, term: int, dtype: DType) -> Range:
+        """Return the smallest and the largest value of a term of an integer type."""
         found = self._known.get(term)
         if found is None:
             found = self._known[term] = self._worked_out(term, dtype)
@@ -49,24 +50,32 @@ class Intervals:
         op, *args = self.terms.nodes[term]
         name, _, kind = op.partition(".")
         if name == "cast":
-            inner = self._type(args[0])
+            inner = self.type_of(args[0])
             if inner is None:
                 return whole
-            low, high = self._range(args[0], inner)
+            low, high = self.range(args[0], inner)
             return (low, high) if whole[0] <= low and high <= whole[1] else whole
         if name == "select":
-            ranges = [self._range(a, dtype) for a in args[1:3]]
+            ranges = [self.range(a, dtype) for a in args[1:3]]
             return min(r[0] for r in ranges), max(r[1] for r in ranges)
         if name not in _FOLLOWED or DTYPES.get(kind) != dtype:
             return whole
-        low, high = interval(name, tuple(self._range(a, dtype) for a in args), dtype)
-        return (low, high) if whole[0] <= low and high <= whole[1] else whole
+        return whole if self.wraps(term, dtype) else self._unbounded(term, dtype)
 
-    def _type(self, term: int) -> DType | None:
+    def wraps(self, term: int, dtype: DType) -> bool:
+        """Tell whether an operation of an integer type may leave the range of the type."""
+        low, high = self._unbounded(term, dtype)
+        return low < dtype.smallest or high > dtype.largest
+
+    def _unbounded(self, term: int, dtype: DType) -> Range:
+        op, *args = self.terms.nodes[term]
+        return interval(op.partition(".")[0], tuple(self.range(a, dtype) for a in args), dtype)
+
+    def type_of(self, term: int) -> DType | None:
         """Return the integer type of a term, None for other terms."""
         if term < self.terms.symbols:
             found: DType | None = self.terms.element(term)[0].dtype
         else:
             name, _, kind = self.terms.nodes[term][0].partition(".")
-            found = DTYPES.get(kind) if name in _FOLLOWED | {"cast", "select"} else None
+            found = None if name in COMPARE else DTYPES.get(kind.partition(" ")[0])
         return found if found is not None and found.is_integer else None

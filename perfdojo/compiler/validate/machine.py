@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from perfdojo.compiler.ir import CONCURRENT_MARKS, Buffer, Load, Node, Program, Scope, Statement
 from perfdojo.compiler.validate.draws import Draw
-from perfdojo.compiler.validate.expressions import Compiler, Scopes, Value
+from perfdojo.compiler.validate.expressions import Compiler, Decides, Scopes, Value
 from perfdojo.compiler.validate.faults import Fault
 from perfdojo.compiler.validate.forms import Known, Open
 from perfdojo.compiler.validate.places import Place, element_at, layout, place
@@ -121,7 +121,7 @@ class Machine:
             return self._load(buffer, found, where, watched)
 
         try:
-            compiler = Compiler(self.terms, self.buffers, scopes, self._now, load)
+            compiler = Compiler(self.terms, self.buffers, scopes, self._now, load, self._decides)
             buffer, indices = compiler.access(s.target)
             value = compiler.value(s.value)
             guard = None if s.guard is None else compiler.value(s.guard)
@@ -149,7 +149,10 @@ class Machine:
             return run.always
         if isinstance(guard, Known):
             return _if_known(guard.value, run.always)
-        return _if_open(guard.value, run.always, run.under, self.terms)
+        return _if_open(guard.value, run.always, run.under, self.terms, self._decides)
+
+    def _decides(self, condition: int) -> bool | None:
+        return self.draw.decides(condition)
 
     def _index(self, value: Open) -> Callable[[], int]:
         """Return what computes the number of a term that is used as an index."""
@@ -231,12 +234,18 @@ def _if_known(holds: Callable[[], int], then: Run) -> Run:
     return run
 
 
-def _if_open(guard: Callable[[], int], then: Run, under: Callable[[int], None], terms: Terms) -> Run:
+def _if_open(
+    guard: Callable[[], int], then: Run, under: Callable[[int], None], terms: Terms, decides: Decides
+) -> Run:
     def run() -> None:
         condition = guard()
         if condition == terms.true:
             then()
         elif condition != terms.false:
-            under(condition)
+            try:
+                under(condition)
+            except Fault:
+                if decides(condition) is not False:
+                    raise
 
     return run

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from perfdojo.compiler.diagnostics import PerfDojoError
 from perfdojo.compiler.ir import Buffer, Program
 from perfdojo.compiler.lowering.target import FpLevel
 from perfdojo.compiler.validate.difference import difference
-from perfdojo.compiler.validate.draws import Draw
+from perfdojo.compiler.validate.draws import TRIES, Draw, opposite
 from perfdojo.compiler.validate.faults import Fault, check_extents
 from perfdojo.compiler.validate.machine import Machine
 from perfdojo.compiler.validate.normal import Normal
 from perfdojo.compiler.validate.reference import Reference
+from perfdojo.compiler.validate.simpler import is_condition, simpler, with_numbers
 from perfdojo.compiler.validate.sizes import LIMIT, check_limit
 from perfdojo.compiler.validate.terms import UNWRITTEN, Terms, element_name
 from perfdojo.compiler.walk import const_int
 
 Storage = dict[str, list[int]]
+MORE_DRAWS = 16
+"""Draws where programs are equal with the numbers drawn only, be it that these leave something out."""
+MOST_WAYS = 24
+"""Draws more, in which conditions that left something out go the other way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +46,26 @@ class Verdict:
 
 @dataclass(slots=True)
 class _Outcome:
-    """What the original computes under one draw, and the normal forms of that once they are wanted."""
+    """What the original computes under one draw, and the normal forms of that once they are wanted.
+
+    `asked` and `leant` are those of the draw behind it.
+    """
 
     draw: Draw
     storage: Storage
-    needs_draws: bool
+    asked: frozenset[int]
+    leant: frozenset[int]
     forms: dict[int, int] | None = None
+
+
+class _Pair(NamedTuple):
+    """An element of a buffer: its terms in both programs, and their normal forms."""
+
+    buffer: Buffer
+    at: int
+    original: int
+    transformed: int
+    forms: tuple[int, int]
 
 
 class Validator:
@@ -102,33 +122,74 @@ class Validator:
     def _compare(self, transformed: Program) -> Verdict:
         check_limit(transformed, self.limit)
         machine = Machine(transformed, self.terms, watched=True)
-        for n in range(self.draws):
+        n, wanted = 0, self.draws
+        ways: dict[int, set[bool]] = {}
+        while n < wanted:
             outcome = self._outcome(n)
-            outcome.draw.used = False
-            found = machine.run(outcome.draw)
-            if found != outcome.storage:
-                verdict = self._judge(outcome, found)
-                if not verdict.equal:
-                    return verdict
-            if not (outcome.needs_draws or outcome.draw.used):
+            wrong, only_then = self._run(machine, outcome, ways)
+            if wrong is not None:
+                return wrong
+            if not outcome.draw.asked:
+                return Verdict(True)
+            if only_then:
+                wanted = max(self.draws, MORE_DRAWS)
+            n += 1
+        for seed in range(MOST_WAYS):
+            one = next((c for c, values in ways.items() if len(values) == 1), None)
+            if one is None:
                 break
+            (value,) = ways[one]
+            ways[one] = {True, False}
+            draw = opposite(self.terms, one, not value, seed * TRIES)
+            if draw is not None:
+                wrong, _ = self._run(machine, self._executed(draw), ways)
+                if wrong is not None:
+                    return wrong
         return Verdict(True)
+
+    def _run(
+        self, machine: Machine, outcome: _Outcome, ways: dict[int, set[bool]]
+    ) -> tuple[Verdict | None, bool]:
+        """Return what is wrong under a draw, and whether the programs are equal with its numbers only.
+
+        The conditions that this leant on are noted in `ways`.
+        """
+        draw = outcome.draw
+        draw.asked, draw.leant = set(outcome.asked), set(outcome.leant)
+        found = machine.run(draw)
+        different = [] if found == outcome.storage else self._different(outcome, found)
+        if isinstance(different, Verdict):
+            return different, False
+        wrong = self._with_numbers(draw, different) if different else None
+        for condition in draw.leant:
+            ways.setdefault(condition, set()).add(bool(draw.index(condition)))
+        return wrong, bool(different or draw.leant)
 
     def _outcome(self, n: int) -> _Outcome:
         while len(self._outcomes) <= n:
-            draw = Draw(self.terms, self.seed + len(self._outcomes))
-            storage = self._machine.run(draw)
-            for b in self.original.arguments:
-                if UNWRITTEN in storage.get(b.name, ()):
-                    missing = element_name(b, storage[b.name].index(UNWRITTEN))
-                    raise Fault(f"never writes {missing}")
-            self._outcomes.append(_Outcome(draw, storage, draw.used))
+            self._outcomes.append(self._executed(Draw(self.terms, self.seed + len(self._outcomes))))
         return self._outcomes[n]
+
+    def _executed(self, draw: Draw) -> _Outcome:
+        """Return what the original computes under a draw.
+
+        Raises:
+            ValueError: it has no meaning.
+        """
+        try:
+            storage = self._machine.run(draw)
+        except Fault as fault:
+            raise ValueError(f"the original program {fault}") from None
+        for b in self.original.arguments:
+            if UNWRITTEN in storage.get(b.name, ()):
+                missing = element_name(b, storage[b.name].index(UNWRITTEN))
+                raise ValueError(f"the original program never writes {missing}")
+        return _Outcome(draw, storage, frozenset(draw.asked), frozenset(draw.leant))
 
     # ------------------------------------------------------------ judgement
 
-    def _judge(self, outcome: _Outcome, found: Storage) -> Verdict:
-        """Compare the elements that are not the same term by their normal forms."""
+    def _different(self, outcome: _Outcome, found: Storage) -> Verdict | list[_Pair]:
+        """Return the elements that are not the same term and have not the same normal form."""
         pairs = []
         for b in self.original.arguments:
             for at, (one, two) in enumerate(
@@ -145,14 +206,32 @@ class Validator:
             self._reference = Reference(self.terms, self._normal.made)
         forms = outcome.forms
         normal = Normal(self.terms, self.fp, self._reference)
-        for (b, at, one, _), two in zip(pairs, normal.of([p[3] for p in pairs]), strict=True):
-            if forms[one] != two:
-                return self._different(b, at, forms[one], two)
-        return Verdict(True)
+        found_forms = normal.of([p[3] for p in pairs])
+        return [
+            _Pair(b, at, one, two, (forms[one], form))
+            for (b, at, one, two), form in zip(pairs, found_forms, strict=True)
+            if forms[one] != form
+        ]
 
-    def _different(self, b: Buffer, at: int, one: int, two: int) -> Verdict:
-        name = element_name(b, at)
-        original, transformed = difference(self.terms, one, two)
+    def _with_numbers(self, draw: Draw, pairs: list[_Pair]) -> Verdict | None:
+        """Compare elements for inputs with the numbers taken for granted; conditions are looked into."""
+        roots = [t for p in pairs for t in (p.original, p.transformed)]
+        numbers = with_numbers(self.terms, draw.given(), roots)
+        ints = self.terms.ints
+        draw.leant |= {t for t, made in numbers.items() if made in ints and is_condition(self.terms, t)}
+        simple = simpler(self.terms, numbers, roots)
+        normal = Normal(self.terms, self.fp)
+        ours = normal.of([simple[p.original] for p in pairs])
+        reference = Reference(self.terms, normal.made)
+        theirs = Normal(self.terms, self.fp, reference).of([simple[p.transformed] for p in pairs])
+        for pair, one, two in zip(pairs, ours, theirs, strict=True):
+            if one != two:
+                return self._verdict(pair)
+        return None
+
+    def _verdict(self, pair: _Pair) -> Verdict:
+        name = element_name(pair.buffer, pair.at)
+        original, transformed = difference(self.terms, *pair.forms)
         message = f"{name} differs at {self.fp}\n  original:    {original}\n  transformed: {transformed}"
         return Verdict(False, message, name, original, transformed)
 
@@ -164,8 +243,10 @@ def validate(original: Program, transformed: Program, fp: FpLevel) -> Verdict:
     follows from them are integers. The last terms in `out` and `inout` buffers must be equal as far as the
     level `fp` says (`normal` has the table). A program that leaves a buffer, reads what nothing wrote, or
     whose concurrent iterations meet, is different; `reuse` dimensions share storage as they do in memory.
-    Conditions on data stay symbolic, both ways counted. Only where data serve as an index they get numbers:
-    three draws, within `values(lo, hi)`, so that a gather is tested, not proved.
+    Conditions on data stay symbolic, both ways counted; one that those around it decide drops out. Only where
+    data serve as an index they get numbers: three draws, within `values(lo, hi)`, so that a gather is tested,
+    not proved. Where the programs are equal only for the numbers drawn there are more draws, and each
+    condition that this leant on goes both ways, if numbers are found for that.
 
     Args:
         original, transformed: bound, with explicit starts; the same arguments.
