@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -118,3 +120,14 @@ def test_its_options_are_for_it_alone(folder: Path, capsys: pytest.CaptureFixtur
 def test_assembly_is_shown(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*CALL, "--emit", "asm"]) == 0
     assert "fadd.d" in capsys.readouterr().out
+
+
+def test_play_counts_cycles(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"time\ntime\nquit\n")))
+    assert main(["play", "next.ir", "--target", "snitch", "--no-schedule"]) == 0
+    out = capsys.readouterr().out
+    cycles = re.findall(r"✓ (\d+) cycles", out)
+    assert len(cycles) == 2
+    assert f"1.00 times as fast as {cycles[0]} cycles, the previous time" in out

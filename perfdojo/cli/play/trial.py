@@ -23,7 +23,7 @@ Say = Callable[[str], None]
 
 @dataclass(slots=True)
 class Trial:
-    """Measurements of a session, in order."""
+    """Measurements of a session, in order: seconds, or cycles of a simulator."""
 
     session: Session
     options: Options
@@ -44,14 +44,16 @@ class Trial:
         job, built = self._built(say)
         if built is None or not job.time(built) or job.result.time is None:
             return
-        seconds = job.result.time["median_s"]
-        if seconds is None:
+        found = job.result.time
+        unit = found.get("unit", "s")
+        now = found["median_s"] if unit == "s" else found["cycles"]
+        if now is None:
             return
         if self.times:
-            say(f"  {_ratio(self.times[-1], seconds)} the previous time")
+            say(f"  {_ratio(self.times[-1], now, unit)} the previous time")
         if len(self.times) > 1:
-            say(f"  {_ratio(self.times[0], seconds)} the first time")
-        self.times.append(seconds)
+            say(f"  {_ratio(self.times[0], now, unit)} the first time")
+        self.times.append(now)
 
     def _built(self, say: Say) -> tuple[Job, Kernel | None]:
         """Build, without the line of the compiler that the main job reports."""
@@ -78,5 +80,6 @@ class Trial:
         return Job(o, Screen(o.quiet), result, bound, emitted, s.kernel, Choice())
 
 
-def _ratio(before: float, now: float) -> str:
-    return f"{before / now:.2f} times as fast as {quantity(before, 's')},"
+def _ratio(before: float, now: float, unit: str) -> str:
+    then = quantity(before, unit) if unit == "s" else f"{before:.0f} {unit}"
+    return f"{before / now:.2f} times as fast as {then},"

@@ -17,7 +17,7 @@ from perfdojo.toolchains.snitch.external import External, find_external, run_che
 from perfdojo.toolchains.snitch.gcc import Tools
 from perfdojo.toolchains.snitch.measure import measure
 from perfdojo.toolchains.snitch.run import run
-from tests.toolchains.snitch.kernels import ADD, STREAMED_ADD, XY_Z, N, in_c, made, xy
+from tests.toolchains.snitch.kernels import ADD, STREAMED_ADD, XY_Z, N, assembly, in_c, made, vector, xy
 from tests.toolchains.snitch.stand_in import executable
 
 
@@ -30,6 +30,27 @@ def test_a_verilated_cluster_gives_outputs_and_cycles(tools: Tools, tmp_path: Pa
     there, here = measure(built, xy(), machine), measure(built, xy())
     assert (there.outcome, there.utilisation) == ("ok", None)
     assert there.calls == here.calls
+
+
+def test_harts_that_do_not_call_the_kernel_take_part_in_its_barriers(tools: Tools, tmp_path: Path) -> None:
+    """The cluster has nine harts, the kernel is for two: the second one adds to what the first one wrote."""
+    body = """\
+    csrr t0, mhartid
+    fld ft3, 0(a0)
+    bnez t0, 1f
+    fsd ft3, 0(a1)
+    fence
+1:  csrr x0, 0x7c2
+    beqz t0, 2f
+    fld ft4, 0(a1)
+    fadd.d ft4, ft4, ft3
+    fsd ft4, 0(a1)
+2:  csrr x0, 0x7c2
+    li a0, 0"""
+    kernel = assembly(body, (vector("x", "in", count=1), vector("z", "out", count=1)), cores=2)
+    result = run(made(kernel, tools), {"x": np.array([1.5])}, verilated(executable(tmp_path, "verilator")))
+    assert result.outcome == "ok", result.text
+    assert result.outputs["z"].tolist() == [3.0]
 
 
 def test_a_simulator_that_does_not_answer_is_named(tools: Tools, tmp_path: Path) -> None:
