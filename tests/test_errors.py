@@ -67,7 +67,7 @@ def test_deep_expressions_are_an_error(deep: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "lines", ["4 " * 10_000 + "y[0] = 1\n", "4\n" + "".join("| " * n + "4\n" for n in range(1, 1000))]
+    "lines", ["4 " * 10_000 + "y[0] = 1\n", "4\n" + "".join("| " * n + "4\n" for n in range(1, 300))]
 )
 def test_deep_scopes_are_an_error(lines: str) -> None:
     with pytest.raises(PerfDojoError, match="nested scopes"):
