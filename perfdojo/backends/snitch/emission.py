@@ -65,7 +65,7 @@ def emitted(program: Program, target: Target, fp: FpLevel, options: EmitOptions)
     whole = whole_kernel(function, arguments)
     nests = functions_of(function, symbol, names, whole, prototype)
     printed = None if whole else _source(function, arguments, names, {id(n.stream): n.name for n in nests})
-    text = "" if printed is None else "\n".join((printed[1], *printed[0]))
+    text = "" if printed is None else "\n".join((prototype, printed[1], *printed[0]))
     runtime = runtime_files(text)
     assembled = [f"{program.name}.S"] if nests else []
     written = [] if printed is None else [f"{program.name}.c"]

@@ -16,7 +16,7 @@ SOURCE = "snitch_runtime.c"
 
 _USED = re.compile(r"\b(INFINITY|NAN|isfinite|isnan|signbit|FP_FAST_FMAF?|(fabs|fma|copysign)f?)\b")
 _INVERSE_ROOTS = {"1.0f / sqrtf(a)": "snitch_rsqrtf(a)", "1.0 / sqrt(a)": "snitch_rsqrt(a)"}
-_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 _FUNCTION = re.compile(r"^(static )?(?:(?:inline|PD_COLD) )*[a-z]\w* \*?(\w+)\(.*\) \{$", re.MULTILINE)
 _TABLE = re.compile(r"^static const \w+ (\w+)\[", re.MULTILINE)
 _NAME = re.compile(r"\b[A-Za-z_]\w*\b")
@@ -45,7 +45,7 @@ def runtime_files(source: str) -> tuple[tuple[str, str], ...]:
 
 
 def with_inverse_roots(helpers: str) -> str:
-    """Return the text of helpers with inverse roots of the runtime: the same bits in two thirds of the time."""
+    """Return the text of helpers with inverse roots of the runtime: same bits, two thirds of the time."""
     for quotient, call in _INVERSE_ROOTS.items():
         helpers = helpers.replace(quotient, call)
     return helpers
