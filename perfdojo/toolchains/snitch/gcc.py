@@ -45,7 +45,7 @@ LINK_FLAGS = (
     "-T",
     "link.ld",
 )
-HARNESS = ("start.S", "link.ld")
+HARNESS = ("start.S", "call.inc", "copy.inc", "memory.inc", "link.ld")
 SUPPORT = "support.c"
 
 
