@@ -43,7 +43,7 @@ class Routine:
         label: what its labels begin with.
         called: by C code, which may read and write the same memory right before and after.
         shared: the registers of the arguments are needed behind it.
-        waits: for the last word that it writes to be in memory.
+        waits: for the FPU, and for the last word that it writes to be in memory.
     """
 
     nest: StreamNest
@@ -252,15 +252,11 @@ class Routine:
     # ------------------------------------------------------------ behind the loops
 
     def _close(self) -> None:
-        self._say("csrrci x0, SSR, 1")
-        self._say("fmv.x.w t0, ft3", "the FPU has issued everything")
-        self._say("mv t0, t0")
-        repeats = [m.number for m in self.nest.movers if m.repeat > 1]
-        if repeats:
-            target = 31 if len(repeats) > 1 else repeats[0]
-            self._say(f"scfgwi x0, REPEAT, {target}", "as it was found")
+        self._say("csrrci x0, SSR, 1", "in the order of FP instructions, like the start")
         if not (self.called or self.waits):
             return
+        self._say("fmv.x.w t0, ft3", "the FPU has issued everything")
+        self._say("mv t0, t0")
         for m in self.nest.movers:
             if m.write:
                 self._labels += 1

@@ -28,13 +28,11 @@ def settings(movers: Sequence[Mover]) -> list[Setting]:
         for level, (count, step) in enumerate(zip(m.bounds, strides(m), strict=True)):
             wanted.setdefault(f"BOUND{level}", {})[m.number] = count - 1
             wanted.setdefault(f"STRIDE{level}", {})[m.number] = step
-        if m.repeat > 1:
+        if not m.write:
             wanted.setdefault("REPEAT", {})[m.number] = m.repeat - 1
     out: list[Setting] = []
     for word, values in wanted.items():
-        everyone = len(values) > 1 and len(set(values.values())) == 1
-        # repeat is 0 where nothing else is said, and stays so for the others
-        if everyone and (word != "REPEAT" or len(values) == len(movers)):
+        if len(values) > 1 and len(set(values.values())) == 1:
             out.append(Setting(word, next(iter(values.values())), ALL, frozenset(values)))
         else:
             out += [Setting(word, v, number, frozenset((number,))) for number, v in values.items()]

@@ -102,7 +102,9 @@ def assembly_file(
     for group in groups:
         lines: list[str] = []
         for number, n in enumerate(group):
-            routine = _routine(n, whole, number == len(group) - 1, len(group) > 1, arguments)
+            after = [g.stream for g in group[number + 1 :]]
+            waits = any(_depend(n.stream, other) for other in after)
+            routine = _routine(n, whole, waits, len(group) > 1, arguments)
             lines += [_line(t) for t in routine.written()]
             pool += routine.pool
         lines += ["    li a0, 0", "    ret"] if whole else ["    ret"]
@@ -125,14 +127,28 @@ def assembly_file(
     )
 
 
-def _routine(n: NestFunction, whole: bool, last: bool, several: bool, arguments: Sequence[str]) -> Routine:
+def _depend(first: Stream, second: Stream) -> bool:
+    """Tell whether a nest has to wait for one before it.
+
+    Its streams would read what is not written yet, or a mover would turn round while it still works, or
+    deliver elements more often than the instructions before it expect.
+    """
+    before = {m.number: m for m in first.nest.movers}
+    changed = any(
+        m.number in before and (before[m.number].write, before[m.number].repeat) != (m.write, m.repeat)
+        for m in second.nest.movers
+    )
+    return changed or not first.written.isdisjoint(second.read | second.written)
+
+
+def _routine(n: NestFunction, whole: bool, waits: bool, several: bool, arguments: Sequence[str]) -> Routine:
     own = [a.buffer for a in n.stream.nest.arguments]
     registers = tuple(f"a{arguments.index(b) if whole else k}" for k, b in enumerate(own))
     passed = len(arguments) if whole else len(own)
     # registers of arguments that this nest does not have are free where no other one follows
     taken = {f"a{k}" for k in range(passed)} if several else set(registers)
     spare = tuple(r for r in (f"a{k}" for k in range(7, -1, -1)) if r not in taken)
-    return Routine(n.stream.nest, registers, spare, n.label, not whole, several, not last)
+    return Routine(n.stream.nest, registers, spare, n.label, not whole, several, waits)
 
 
 def _line(t: Text) -> str:
