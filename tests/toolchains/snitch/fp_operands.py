@@ -30,6 +30,7 @@ def hard_values(f: Format) -> list[int]:
         f.infinity - 1,
         f.infinity - 2,
         f.infinity - normal,
+        f.infinity - 2 * normal,
         f.infinity,
         f.infinity + 1,
         f.nan,

@@ -79,11 +79,21 @@ def test_products_next_to_the_smallest_normal_number(fp: Simulator, f: Format) -
     for _ in range(150):
         a = f.bias - f.bias // 2 << f.fraction_bits | source.getrandbits(f.fraction_bits)
         b = ref.div(f, normal, a, RNE).bits + source.randrange(-2, 3)
-        mode, c = source.randrange(5), source.choice([0, 1, 1 | 1 << (f.width - 1), normal])
+        mode = source.choice([RNE, RNE, RNE, RTZ, RDN, RUP, RMM])
+        c = source.choice([0, 0, 0, 1, 1 | 1 << (f.width - 1), normal])
         assert fp("fp_mul", f.code, a, b, mode) == ref.mul(f, a, b, mode), show(a, b, mode)
         assert fp("fp_fma", f.code, a, b, c, mode, False, False) == ref.fma(f, a, b, c, mode), show(
             a, b, c, mode
         )
+
+
+def test_products_whose_last_bits_are_too_small_for_the_format(fp: Simulator) -> None:
+    near_one = D.bias << D.fraction_bits | 1
+    for e in range(1, D.bias, 3):
+        small = e << D.fraction_bits | 1
+        for c in (0, ref.mul(D, near_one, small, RNE).bits):
+            fused = fp("fp_fma", D.code, near_one, small, c, RNE, False, False)
+            assert fused == ref.fma(D, near_one, small, c, RNE), show(small, c)
 
 
 def test_a_root_just_above_a_representable_number(fp: Simulator) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import product
 
 import pytest
 
@@ -109,6 +110,29 @@ def test_three_terms_of_far_apart_sizes(fp: Simulator) -> None:
     )
     got = fp.wide("dotpex", S, H, (register_of(S, [tiny, tiny]), rs1, rs2))
     assert got == Result(register_of(S, [tiny, tiny]))
+
+
+def test_an_accumulator_that_cancels_a_product_leaves_the_other_one(fp: Simulator) -> None:
+    one, large, tiny, top = AH.bias << 7, AH.bias + 100 << 7, AH.bias - 100 << 7 | 1, 1 << 15
+    rs1, rs2 = register_of(AH, [large, tiny, tiny, large | top]), register_of(AH, [one] * 4)
+    wanted = tiny << 16
+    accumulators = register_of(S, [(large | top) << 16, large << 16])
+    assert fp.wide("dotpex", S, AH, (accumulators, rs1, rs2)) == Result(register_of(S, [wanted, wanted]))
+
+
+@pytest.mark.parametrize("negate", [False, True])
+def test_dot_products_of_zeros_infinities_and_nans(fp: Simulator, negate: bool) -> None:
+    half = [0, 0x8000, 0x3C00, 0x7C00, 0x7E00]
+    single = [0, 0x80000000, 0x7F800000, 0xFF800000, 0x7FC00000]
+    for i, (a, b, c, d, e) in enumerate(product(half, half, half, half, single)):
+        mode = i % 5
+        registers = (register_of(S, [e, e]), register_of(H, [a, c, a, c]), register_of(H, [b, d, b, d]))
+        first, second = decode(H, a), decode(H, c)
+        if negate:
+            first, second = ref.opposite(first), ref.opposite(second)
+        wanted = ref.dot(S, [(first, decode(H, b)), (second, decode(H, d))], decode(S, e), mode)
+        got = fp.wide("n" * negate + "dotpex", S, H, registers, False, mode)
+        check_lanes(got, S, [wanted, wanted])
 
 
 def test_replicated_dot_product_takes_the_replicated_lane_as_accumulator(fp: Simulator) -> None:
