@@ -187,7 +187,7 @@ class SnitchKernel:
             "memory": "main" if self.built.area.in_main else "tcdm",
             "simulator": simulator,
         }
-        harts = f"{m.cores} core" + ("s" if m.cores > 1 else "")
+        harts = f"{m.cores} core" + ("s" if m.cores > 1 else "") + (" and DMA" if job.emitted.dma else "")
         cold = "" if m.calls[0] == m.cycles else f", {m.calls[0]} with cold instruction caches"
         memory = "main memory" if self.built.area.in_main else "the TCDM"
         job.screen.line("time", f"{m.cycles} cycles{cold} ({harts}, data in {memory}, {simulator})", "ok")

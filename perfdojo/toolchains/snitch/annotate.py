@@ -25,7 +25,7 @@ def annotate(built: Built, m: CycleMeasurement) -> str:
 
 def _lines(built: Built, m: CycleMeasurement) -> Iterator[str]:
     start, end = (built.elf.symbols[f"perfdojo_kernel_{s}"] for s in ("text", "end"))
-    harts = f"{m.cores} harts" if m.cores > 1 else "1 hart"
+    harts = f"{m.cores} cores" if m.cores > 1 else "1 core"
     share = "" if m.utilisation is None else f", FPU utilisation {100 * m.utilisation:.1f} %"
     counts = f"{m.fpu_issues} FPU issues, {m.instructions} instructions, {harts}"
     yield f"{built.emitted.symbol}: {m.cycles} cycles{share}, {counts}"

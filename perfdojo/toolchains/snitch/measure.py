@@ -36,7 +36,7 @@ class CycleMeasurement:
         cycles: of the last call, with warm instruction caches; from the read of mcycle before the call to the
             one behind it, the wait for the FPU (and for all harts, where several call it) included.
         calls: of all calls, the first one with cold instruction caches.
-        cores: harts that called it together, the DMA's included.
+        cores: that called it together, the DMA's not counted.
         fpu_issues: instructions that the FPUs computed in the last call, repetitions included; None when the
             simulator tells nothing but cycles.
         instructions: that left the integer cores in the last call.
@@ -101,7 +101,7 @@ def _cycles(built: Built, calls: tuple[Call, ...]) -> CycleMeasurement:
         "",
         calls[-1].cycles,
         tuple(c.cycles for c in calls),
-        built.emitted.cores + built.emitted.dma,
+        built.emitted.cores,
         window=(calls[-1].begin, calls[-1].end),
     )
 

@@ -72,6 +72,24 @@ STREAMED_ADD = assembly(
     XY_Z,
 )
 
+COPY = assembly(
+    """\
+    csrr t0, mhartid
+    li t1, 8
+    bne t0, t1, 2f
+    li t2, 512
+    .insn r 0x2b, 0, 0, x0, a0, x0
+    .insn r 0x2b, 0, 1, x0, a1, x0
+    .insn r 0x2b, 0, 2, t3, t2, x0
+1:  .insn r 0x2b, 0, 4, t3, x0, x2
+    bnez t3, 1b
+2:  csrr x0, 0x7c2
+    li a0, 0""",
+    (vector("x", "in"), vector("z", "out")),
+    dma=True,
+)
+"""The hart of the DMA copies, the other one waits at a barrier."""
+
 
 def xy(count: int = N) -> dict[str, NDArray[np.float64]]:
     rng = np.random.default_rng(1)

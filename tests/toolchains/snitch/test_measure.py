@@ -14,7 +14,7 @@ from perfdojo.toolchains.snitch.gcc import Tools
 from perfdojo.toolchains.snitch.measure import measure
 from perfdojo.toolchains.snitch.trace import trace_call
 from perfdojo.toolchains.snitch.words import stalls_text
-from tests.toolchains.snitch.kernels import ADD, STREAMED_ADD, N, in_c, made, vector, xy
+from tests.toolchains.snitch.kernels import ADD, COPY, STREAMED_ADD, N, in_c, made, vector, xy
 
 
 def test_a_streamed_loop_keeps_the_fpu_busy(tools: Tools) -> None:
@@ -47,7 +47,7 @@ def test_listing(tools: Tools) -> None:
     m = measure(built, xy())
     head, blank, columns, *body = annotate(built, m).splitlines()
     share = f"FPU utilisation {6400 / m.cycles:.1f} %"
-    assert head == f"k: {m.cycles} cycles, {share}, 64 FPU issues, 13 instructions, 1 hart"
+    assert head == f"k: {m.cycles} cycles, {share}, 64 FPU issues, 13 instructions, 1 core"
     assert blank == ""
     assert columns.split() == ["address", "core", "cycles", "FP", "instruction", "waited", "for"]
     text = [line[38:].strip() for line in body[2:]]
@@ -88,6 +88,18 @@ def test_trace(tools: Tools) -> None:
     assert all(N <= e["dur"] < N + 20 for e in streams.values())
     with pytest.raises(PerfDojoError, match="too big"):
         trace_call(built, xy(), replace(m, cycles=10**7))
+
+
+def test_trace_of_a_transfer_and_a_barrier(tools: Tools) -> None:
+    built = made(COPY, tools)
+    m = measure(built, {"x": xy()["x"]})
+    assert (m.outcome, m.cores) == ("ok", 1)
+    events = json.loads(trace_call(built, {"x": xy()["x"]}, m))["traceEvents"]
+    spans = sorted((e for e in events if e["ph"] == "X"), key=lambda e: -e["ts"])
+    first = {(e["pid"], e["name"]): e for e in spans}
+    transfer, barrier = first[8, "512 bytes"], first[0, "barrier"]
+    assert 8 <= transfer["dur"] < 40  # 64 bytes a cycle
+    assert barrier["ts"] < transfer["ts"] + transfer["dur"] <= barrier["ts"] + barrier["dur"]
 
 
 def test_stalls_in_words() -> None:

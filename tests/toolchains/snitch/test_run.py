@@ -14,6 +14,7 @@ from perfdojo.toolchains.snitch.layout import RESERVED_BYTES, TCDM_BYTES, place
 from perfdojo.toolchains.snitch.run import build, run
 from tests.toolchains.snitch.kernels import (
     ADD,
+    COPY,
     STREAMED_ADD,
     XY_Z,
     N,
@@ -186,20 +187,7 @@ def test_all_cores_call_a_kernel_for_several(tools: Tools) -> None:
 
 
 def test_the_hart_of_the_dma_calls_it_too(tools: Tools) -> None:
-    body = """\
-    csrr t0, mhartid
-    li t1, 8
-    bne t0, t1, 2f
-    li t2, 512
-    .insn r 0x2b, 0, 0, x0, a0, x0
-    .insn r 0x2b, 0, 1, x0, a1, x0
-    .insn r 0x2b, 0, 2, t3, t2, x0
-1:  .insn r 0x2b, 0, 4, t3, x0, x2
-    bnez t3, 1b
-2:  csrr x0, 0x7c2
-    li a0, 0"""
-    kernel = assembly(body, (vector("x", "in"), vector("z", "out")), dma=True)
-    result = run(made(kernel, tools), {"x": xy()["x"]})
+    result = run(made(COPY, tools), {"x": xy()["x"]})
     assert result.outcome == "ok", result.text
     assert np.array_equal(result.outputs["z"], xy()["x"])
 
