@@ -125,6 +125,7 @@ int main(void) {
     wrong += differ(sqrtf(x.f), root) + differ(snitch_rsqrtf(x.f), 1.0f / root);
   }
   printf("%ld", wrong);
+  return 0; // freestanding: not implied
 }
 """
 
