@@ -84,10 +84,10 @@ uint64_t fp_vec(enum fp_vop op, enum fp_fmt f, uint64_t rd, uint64_t rs1, uint64
 /* Packed operations with a source and a result format. Lanes of the result that an operation does not write are ones,
  * except for cast-and-pack, which keeps them.
  *
- * Sums of three (sums, dot products) are computed exactly and rounded once. That is what FPnew's unit is documented to
- * do ("only a final normalization and round step"). Assumed, because its adders are wide but finite: that it is exact
- * always. By its source, for FP16 to FP32 it can lose bits only where the terms lie more than about 2^50 apart or
- * where the largest one is a product of a subnormal operand that cancels. Measured results were exact sums.
+ * Sums of three (sums, dot products) are computed exactly and rounded once. FPnew's unit (fpnew_sdotp_multi) is
+ * documented to add the two largest terms, then the third, and to round at the end alone. Assumed, because its adders
+ * are wide but finite: that nothing is lost before. By its source that can happen, for FP16 to FP32, only where terms lie
+ * about 2^50 or more apart, or where the largest one has a subnormal factor and cancels. Measured sums were exact.
  * A zero sum is -0 where all three terms are -0, or in RDN where their signs differ or they cancel; else +0.
  *
  * `replicate` is for the dot products only: there the decoder puts replicated lane 0 of rs2 (as wide as a source lane)
