@@ -40,7 +40,7 @@ class SnitchMachine:
 
         Raises:
             MissingTool: a compiler is not installed.
-            PerfDojoError: there is no such simulator.
+            PerfDojoError: there is no such simulator, or it does not tell what was asked for.
         """
         from perfdojo.toolchains.snitch.gcc import find_tools
 
@@ -48,6 +48,9 @@ class SnitchMachine:
             return cls(find_tools(), None)
         from perfdojo.toolchains.snitch.external import find_external
 
+        if o.trace is not None or o.annotate:
+            option = "--annotate" if o.annotate else "--trace"
+            raise PerfDojoError(f"{option} needs the built-in simulator", hint="leave --simulator away")
         return cls(find_tools(simulating=False), find_external(o.simulator))
 
     @property
@@ -202,7 +205,7 @@ class SnitchKernel:
     def _trace(self, job: Job, m: CycleMeasurement, inputs: Mapping[str, Any], path: Path) -> None:
         from perfdojo.toolchains.snitch.trace import trace_call
 
-        text = self._only_builtin("--trace") or trace_call(self.built, inputs, m)
+        text = trace_call(self.built, inputs, m)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
@@ -214,14 +217,9 @@ class SnitchKernel:
     def _annotate(self, job: Job, m: CycleMeasurement) -> None:
         from perfdojo.toolchains.snitch.annotate import annotate
 
-        text = self._only_builtin("--annotate") or annotate(self.built, m)
+        text = annotate(self.built, m)
         job.result.listing = text.splitlines()
         job.screen.text(f"\n{text}")
-
-    def _only_builtin(self, option: str) -> str:
-        if self.external is not None:
-            raise PerfDojoError(f"{option} needs the built-in simulator", hint="leave --simulator away")
-        return ""
 
 
 def _expected(job: Job, inputs: Mapping[str, Any]) -> dict[str, Expected]:

@@ -20,7 +20,7 @@ from perfdojo.toolchains.snitch.simulator import MEMORY_BYTES, Fault, Job, Simul
 CHECK_TIMEOUT_S = 60.0
 KEEP, COMPARE = 1, 2
 """Flags of the plan in start.S."""
-LEAST_CYCLES, OPERATION_CYCLES = 10_000_000, 5_000
+LEAST_CYCLES, OPERATION_CYCLES = 3_000_000, 5_000
 """Cycles after which a program is taken to run forever: some, and more for each operation and byte.
 Functions in software take a few thousand cycles; an access to main memory takes eleven."""
 
