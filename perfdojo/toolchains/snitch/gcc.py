@@ -95,8 +95,8 @@ def build_elf(
     made = [("perfdojo-plan.h", plan_header(emitted, area)), ("perfdojo-arguments.inc", arguments_text(area))]
     made += [("perfdojo-checks.S", checks_text(emitted, area))] if self_check else []
     # what the compiler calls in C code lies behind the kernel, so that listings begin with the kernel
-    support = [(SUPPORT, _harness(SUPPORT))] if any(n.endswith(".c") for n, _ in emitted.files) else []
-    sources = (*[(n, _harness(n)) for n in names], *made, *emitted.files, *support)
+    support = [SUPPORT] if any(n.endswith(".c") for n, _ in emitted.files) else []
+    sources = (*map(_harness, names), *made, *emitted.files, *map(_harness, support))
     divider = () if DIVIDER in emitted.requires else (NO_DIVIDER,)
     left = "perfdojo_images" if area.in_main else "perfdojo_snapshots"
     defined = f"perfdojo_left={left}" if self_check else "perfdojo_check=0"
@@ -133,5 +133,7 @@ def assembly(emitted: EmittedSource, tools: Tools) -> str | Failure:
     return "\n".join(texts)
 
 
-def _harness(name: str) -> str:
-    return (files("perfdojo") / "templates" / "snitch_harness" / name).read_text(encoding="utf-8")
+def _harness(name: str) -> tuple[str, str]:
+    """Return a file of the harness; what is compiled gets a name that no kernel can have."""
+    text = (files("perfdojo") / "templates" / "snitch_harness" / name).read_text(encoding="utf-8")
+    return f"perfdojo-{name}" if name.endswith((".c", ".S")) else name, text

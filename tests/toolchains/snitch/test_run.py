@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from perfdojo.compiler.diagnostics import PerfDojoError
 from perfdojo.compiler.emitted import Argument, EmittedSource
 from perfdojo.toolchains.results import Failure, MissingTool
 from perfdojo.toolchains.snitch.gcc import Tools, find_tools
@@ -82,6 +83,24 @@ def test_the_area_fits_beside_what_is_reserved() -> None:
     assert place(in_c("return 0;", (vector("x", "in", "f64", most // 8 + 1),))).in_main
     small = in_c("return 0;", (vector("x", "in"),))
     assert place(replace(small, memory="main")).in_main
+
+
+def test_arguments_that_must_lie_in_the_tcdm_and_do_not_fit_are_refused(tools: Tools) -> None:
+    kernel = in_c("return 0;", (vector("x", "in", count=TCDM_BYTES // 8),), memory="tcdm")
+    with pytest.raises(
+        PerfDojoError, match=r"from the TCDM, where they need 131200 bytes; 122880 of its 131072"
+    ):
+        build(kernel, tools)
+
+
+def test_a_kernel_may_be_called_as_the_harness(tools: Tools) -> None:
+    text = ADD.files[0][1].replace("int k(", "int start(")
+    kernel = replace(
+        ADD, kernel="start", symbol="start", files=(("start.c", text), ("check.c", "int a_b = 1;\n"))
+    )
+    assert run(made(kernel, tools), xy()).outcome == "ok"
+    streamed = replace(STREAMED_ADD, files=(("start.S", STREAMED_ADD.files[0][1]),))
+    assert run(made(streamed, tools), xy()).outcome == "ok"
 
 
 LOOP = f"for (int i = 0; i < {N}; i++) z[i] = x[i] + y[i];"
