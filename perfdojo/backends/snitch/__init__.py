@@ -20,7 +20,12 @@ FLAGS = (
 
 CSR instructions belong to the base set of version 2.2; named in -march, gcc 12 finds no support library."""
 
-_PACKED = frozenset("add sub mul fma mad neg abs minnum maxnum load store splat reduce_add".split())
+_PACKED = frozenset(
+    (
+        *("add", "sub", "mul", "fma", "mad", "neg", "abs", "minnum", "maxnum"),
+        *("load", "store", "splat", "reduce_add"),
+    )
+)
 """Operations of the packed extension: its minimum and maximum are those of numbers. `mad`: a multiply-add in
 lanes may be fused or not, as only that into its own addend is one instruction."""
 _LANES = {"f32": 2, "f16": 4}

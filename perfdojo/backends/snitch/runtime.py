@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import re
+import struct
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
 from perfdojo.backends.emission import environment
+from perfdojo.backends.helpers import helper_text
+from perfdojo.compiler.elementary import coefficients
+from perfdojo.compiler.elementary.c_helpers import HELPERS
 from perfdojo.compiler.emitted import MARKER
 
 HEADER = "snitch_runtime.h"
 SOURCE = "snitch_runtime.c"
+ARRAYS = {"snitch_exp_f32_array": "snitch_exp.S"}
+"""Functions of arrays, and the file that has their assembly."""
 
 _USED = re.compile(r"\b(INFINITY|NAN|isfinite|isnan|signbit|FP_FAST_FMAF?|(fabs|fma|copysign)f?)\b")
 _INVERSE_ROOTS = {"1.0f / sqrtf(a)": "snitch_rsqrtf(a)", "1.0 / sqrt(a)": "snitch_rsqrt(a)"}
@@ -41,7 +47,8 @@ def runtime_files(source: str) -> tuple[tuple[str, str], ...]:
     chosen = [_items()[name] for name in _needed(called)]
     prototypes = [item.prototype for item in chosen if not item.static]
     written = (HEADER, header.render(marker=MARKER, file=HEADER, prototypes=prototypes))
-    return (written, (SOURCE, runtime(called))) if called else (written,)
+    assembly = [(file, _assembly(file)) for name, file in ARRAYS.items() if name in called]
+    return (written, *([(SOURCE, runtime(called))] if called else []), *assembly)
 
 
 def with_inverse_roots(helpers: str) -> str:
@@ -76,11 +83,30 @@ def runtime(names: Iterable[str]) -> str:
         KeyError: no function is called so.
     """
     items = [_items()[name] for name in _needed(names)]
+    helpers = {name for item in items for name in _NAME.findall(item.text) if name in HELPERS}
+    texts = [helper_text(helpers)] if helpers else []
     return (
         environment("snitch")
         .get_template(f"{SOURCE}.j2")
-        .render(marker=MARKER, file=SOURCE, header=HEADER, text="\n\n".join(i.text for i in items))
+        .render(marker=MARKER, file=SOURCE, header=HEADER, text="\n\n".join([*texts, *(i.text for i in items)]))
     )
+
+
+def _assembly(file: str) -> str:
+    """Return the assembly of `snitch_exp_f32_array`: its constants are those of the scalar function."""
+    c = coefficients
+    # 90, not EXP_HIGH: rounded it is 65, which tells a NaN from what is only large.
+    first = {"high": 90.0, "low": c.EXP_LOW, "scale": c.LOG2_E / 2, "magic": c.ROUND + c.BIAS}
+    rest = {"2 log 2": 2 * c.LN_2, "its rest": 2 * c.LN_2_REST}
+    terms = {f"r^{k}": value for k, value in enumerate(c.EXP) if k > 0}
+    constants = [(name, _word(value)) for name, value in (first | rest | terms).items()]
+    text = environment("snitch").get_template(f"{file}.j2")
+    return text.render(marker=MARKER, file=file, constants=constants, t_of_65=_word(c.ROUND + c.BIAS + 65))
+
+
+def _word(value: float) -> str:
+    """Return the bits of an f32."""
+    return f"0x{struct.unpack('I', struct.pack('f', value))[0]:08x}"
 
 
 def _needed(names: Iterable[str]) -> tuple[str, ...]:

@@ -74,8 +74,8 @@ class Call:
         zip_high:d(a, b)            lane k is lane k + d of a where bit d of k is clear, else lane k of b
         fma(a, b, c)                also made from mul and add at level `contract` and above, with neg around
                                     a or c for subtractions (several lanes)
-        mad(a, b, c)                the same in one lane: a * b + c, fused or not, whichever is faster; in several
-                                    where the target asks for it
+        mad(a, b, c)                the same in one lane: a * b + c, fused or not, whichever is faster; in
+                                    several where the target asks for it
         iadd isub imul ineg         index arithmetic that is known not to overflow (one lane)
         idiv imod                   quotient and remainder of an index that is known not to be negative by a
                                     positive constant (one lane)
