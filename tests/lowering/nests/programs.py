@@ -1,4 +1,4 @@
-"""Random programs of one @stream scope: loops in any order, operands that move anyhow, sums, updates in place."""
+"""Random programs of one @stream scope: loops in any order, operands that move anyhow, sums, updates."""
 
 from __future__ import annotations
 

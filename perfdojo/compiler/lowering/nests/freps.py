@@ -50,20 +50,39 @@ def depth(nodes: Nodes) -> int:
 
 
 def cost(nodes: Nodes) -> int:
-    """Return the issue slots of a tree: instructions, and what loops cost besides."""
-    total = 0
+    """Return about how many cycles a tree takes: the slower of integer core and FPU, loop by loop."""
+    _, fpu = _slots(nodes, cyclic=False)
+    return fpu
+
+
+def _slots(nodes: Nodes, cyclic: bool) -> tuple[int, int]:
+    """Return the issue slots of the core and the cycles of the FPU; `cyclic`: nodes follow themselves."""
+    core = fpu = 0
+    first: int | None = None
+    since: int | None = None
     for n in nodes:
         if isinstance(n, Line):
-            total += 1
-        elif n.frep:
-            total += n.count * cost(n.body) + FREP_START
+            core, fpu = core + 1, fpu + 1
+            since = None if since is None else since + 1
+            continue
+        if n.frep:
+            inside = len(lines_of(n.body))
+            core += 1 + inside
+            fpu += n.count * cost(n.body) + (0 if since is None else max(0, FREP_GAP - since))
+            first = fpu - n.count * cost(n.body) if first is None else first
+            since = 0
         else:
-            total += n.count * (cost(n.body) + LOOP_INSTRUCTIONS)
-    return total
+            one, work = _slots(n.body, cyclic=True)
+            core += n.count * (one + LOOP_INSTRUCTIONS)
+            fpu += n.count * max(one + LOOP_INSTRUCTIONS, work)
+            since = None
+    if cyclic and since is not None and first is not None:
+        fpu += max(0, FREP_GAP - since - first)
+    return core, fpu
 
 
-FREP_START = 2
-"""Cycles that the FPU stands still between two loops of its own."""
+FREP_GAP = 4
+"""Cycles that the FPU stands still between two loops of its own with nothing else between them."""
 LOOP_INSTRUCTIONS = 2
 """Instructions that a loop of the integer core takes in each iteration."""
 
