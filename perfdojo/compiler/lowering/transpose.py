@@ -5,7 +5,8 @@
     ...                                       y[0:4] = c0;  y[7:4] = c1;  ...
 
 It is done for loads that stand in one run of stores, as @unroll around @vector leaves them, when together
-they are as many as they have lanes. They read the same elements before and after.
+they are as many as they have lanes. They read the same elements before and after: nothing in the run writes what
+they load, or what says where it lies.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from dataclasses import replace
 from perfdojo.compiler.lowering.context import Context
 from perfdojo.compiler.lowering.linear import Linear, plus
 from perfdojo.compiler.lowering.lir import Call, Const, Let, Load, Stmt, Store, Value, Var
-from perfdojo.compiler.lowering.walk import BLOCKS, Body, Facts, values, with_values
+from perfdojo.compiler.lowering.walk import ASSIGNMENTS, BLOCKS, Body, Facts, values, with_values
 
 Key = tuple[str, str, int, int, tuple[tuple[int, int], ...]]
 """Buffer, type, lanes and stride of a load, and the variable part of its offset."""
@@ -40,6 +41,7 @@ class _Run:
     def __init__(self, run: list[Stmt], context: Context, facts: Facts) -> None:
         self.run, self.context, self.arena, self.facts = run, context, context.arena, facts
         self.written = {s.buffer for s in run if isinstance(s, Store)}
+        self.defined = {s.var.name for s in run if isinstance(s, ASSIGNMENTS)}
 
     def code(self) -> list[Stmt]:
         """Return the statements rewritten."""
@@ -81,7 +83,12 @@ class _Run:
         """Elements between the lanes of a load that can become a column; 0 for other loads."""
         lanes, dtype = load.type.lanes, load.type.dtype
         where = load.lane_offset
-        if load.mask is not None or load.buffer in self.written or not isinstance(where, Call):
+        if load.mask is not None or not isinstance(where, Call):
+            return 0
+        arena = self.arena
+        if not (
+            arena.buffers(load).isdisjoint(self.written) and arena.variables(load).isdisjoint(self.defined)
+        ):
             return 0
         if where.op != "mul" or not isinstance(where.args[1], Const):
             return 0
