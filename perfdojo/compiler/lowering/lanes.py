@@ -142,7 +142,10 @@ def _uniform(s: Statement, scope: str, context: Context) -> bool:
 def _why_in_order(s: Statement, scope: Scope, sums: list[Statement], context: Context) -> str:
     """Return why the iterations of a scope cannot be summed in any order, or ""."""
     buffer = s.target.buffer
+    deciding = {load.buffer for i in s.target.indices for load in loads(i)}
     for other in inner_statements(scope.body):
+        if other.target.buffer in deciding:
+            return f"{other.name} writes {other.target.buffer}, which decides what {s.name} adds to"
         partner = other in sums and other.op == s.op
         if other.target.buffer == buffer and not partner:
             return f"{buffer} is written by {other.name} too"
