@@ -5,8 +5,8 @@
     ...                                       y[0:4] = c0;  y[7:4] = c1;  ...
 
 It is done for loads that stand in one run of stores, as @unroll around @vector leaves them, when together
-they are as many as they have lanes. They read the same elements before and after: nothing in the run writes what
-they load, or what says where it lies.
+they are as many as they have lanes. They read the same elements before and after: nothing in the run writes
+what they load, or what says where it lies.
 """
 
 from __future__ import annotations
