@@ -119,7 +119,9 @@ def _uses(nodes: Nodes) -> list[_Use]:
 
 def _options(use: _Use) -> Iterator[dict[Key, int]]:
     """Yield ways to serve a group, best first: a mover for each access; others are loads or stores."""
-    for _, s, _ in use.forced:
+    words = (k for k in use.keys if k[1].type.lanes > 1)
+    for _, s, _ in (*use.forced, *words):
+        # a load of a word has to be aligned as well
         if not aligned(s):
             raise NestError(f"the elements of {s.buffer} do not fill words of 64 bits one by one")
     could = [k for k in use.keys if aligned(k[1])]
