@@ -46,17 +46,22 @@ def case(name: str, program: Program, target: str, fp: FpLevel, transformed: Pro
     return Case(name, renamed, emit(renamed, target, fp=fp, threads=1, scheduled=made))
 
 
-def build(found: Sequence[Case], optimize: str = "-O1") -> ctypes.CDLL:
-    """Compile all cases as one translation unit; emulated where the CPU lacks a feature."""
+def build(found: Sequence[Case], optimize: str = "") -> ctypes.CDLL:
+    """Compile all cases as one translation unit; emulated where the CPU lacks a feature.
+
+    Unless told otherwise, emulations are not optimised: what the optimiser makes of them says nothing
+    about the target, and for small programs takes longer than they run.
+    """
     host = _host()
     headers = [f for c in found for f in c.emitted.files if f[0].endswith(".h")]
     files = (("all.c", "\n".join(_source(c) for c in found)), *headers)
     flags = tuple(dict.fromkeys(f for c in found for f in flags_of(c.emitted, host)))
-    flags = tuple(optimize if f == "-O3" else f for f in flags)
     before: tuple[tuple[str, str], ...] = ()
     if host.cpu.missing(tuple(r for c in found for r in c.emitted.requires)):
+        optimize = optimize or "-O0"
         flags = tuple(f for f in flags if not f.startswith("-m") or f == "-march=native")
         before = next(c.emitted.emulation for c in found if c.emitted.emulation)
+    flags = tuple((optimize or "-O1") if f == "-O3" else f for f in flags)
     made = build_files(
         BuildRequest("many", "shared", files, flags, ("-lm",), before), host.compiler, host.cpu, host.places
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 
 from perfdojo.backends import get_target
@@ -39,12 +41,15 @@ CASES = [
 ]
 
 
+_schedule = cache(default_schedule)
+
+
 @pytest.mark.parametrize("target", ["avx2", "avx512"])
 @pytest.mark.parametrize(("kernel", "sizes"), CASES, ids=str)
 def test_schedule_applies_and_puts_every_product_in_lanes(
     kernel: str, sizes: dict[str, int], target: str
 ) -> None:
-    schedule = default_schedule(kernel, target)
+    schedule = _schedule(kernel, target)
     assert schedule is not None
     made = replay(bind(program(kernel), sizes), schedule, Setting(get_target(target))).program
     check_state(made)

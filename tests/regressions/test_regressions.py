@@ -5,6 +5,8 @@ Lines `#! MOVE` are the moves that show it; the program behind each is proved an
 
 from __future__ import annotations
 
+import ctypes
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,7 @@ from perfdojo.compiler.ir import Program
 from perfdojo.compiler.schedule import prepare
 from perfdojo.compiler.text.parse import read
 from perfdojo.compiler.verify import verify
-from tests.native import build, case, disagreement
+from tests.native import Case, build, case, disagreement
 from tests.transforms.states import applied, setting
 
 BUGS = sorted(Path(__file__).parent.glob("*.ir"))
@@ -36,15 +38,24 @@ def _extreme(program: Program) -> dict[str, Any]:
     return found
 
 
+@cache
+def _built(target: str) -> tuple[ctypes.CDLL, dict[Path, Case]]:
+    """All bugs in one library."""
+    cases = {}
+    for path in BUGS:
+        program = bind(read(path.name, path.read_bytes()))
+        verify(program)
+        lines = path.read_text("utf-8").splitlines()
+        moves = [line.removeprefix("#!").strip() for line in lines if line.startswith("#!")]
+        moved = applied(prepare(program), *moves, at=setting("avx512", "strict")) if moves else None
+        cases[path] = case(path.stem, program, target, "strict", moved)
+    return build(list(cases.values())), cases
+
+
 @pytest.mark.parametrize("target", host_targets())
 @pytest.mark.parametrize("path", BUGS, ids=lambda p: p.stem)
 def test_bug_stays_mended(path: Path, target: str) -> None:
-    program = bind(read(path.name, path.read_bytes()))
-    verify(program)
-    lines = path.read_text("utf-8").splitlines()
-    moves = [line.removeprefix("#!").strip() for line in lines if line.startswith("#!")]
-    moved = applied(prepare(program), *moves, at=setting("avx512", "strict")) if moves else None
-    made = case(program.name, program, target, "strict", moved)
-    library = build([made])
-    for inputs in (_extreme(program), random_inputs(program, 1, "normal")):
+    library, cases = _built(target)
+    made = cases[path]
+    for inputs in (_extreme(made.program), random_inputs(made.program, 1, "normal")):
         assert disagreement(library, made, inputs, "strict") == ""
