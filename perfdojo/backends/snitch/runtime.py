@@ -88,7 +88,9 @@ def runtime(names: Iterable[str]) -> str:
     return (
         environment("snitch")
         .get_template(f"{SOURCE}.j2")
-        .render(marker=MARKER, file=SOURCE, header=HEADER, text="\n\n".join([*texts, *(i.text for i in items)]))
+        .render(
+            marker=MARKER, file=SOURCE, header=HEADER, text="\n\n".join([*texts, *(i.text for i in items)])
+        )
     )
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import ctypes
 import shutil
 import subprocess
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from perfdojo.backends.snitch.runtime import public_names, runtime, runtime_files
+from perfdojo.backends.snitch.runtime import ARRAYS, public_names, runtime, runtime_files
 
 Array = NDArray[Any]
 
@@ -33,9 +34,9 @@ SINGLE = ("__divsf3", "sqrtf", "snitch_rsqrtf", "rintf", "floorf", "ceilf")
 TWO = ("__divsf3", "__divdf3", "pow", "fmin", "fmax")
 
 
-def write(folder: Path) -> Path:
-    """Write the whole runtime and its header to `folder`; return the path of the source."""
-    calls = " ".join(f"{name}()" for name in public_names())
+def write(folder: Path, names: Iterable[str]) -> Path:
+    """Write the runtime with some functions to `folder`; return the path of its C source."""
+    calls = " ".join(f"{name}()" for name in names)
     for name, text in runtime_files(calls):
         (folder / name).write_text(text, encoding="utf-8")
     return folder / "snitch_runtime.c"
@@ -55,16 +56,17 @@ class Native:
     """All functions of the runtime, on arrays of one shape."""
 
     def __init__(self, folder: Path) -> None:
-        write(folder)
+        scalar = public_names() - ARRAYS.keys()
+        write(folder, scalar)
         loops = []
-        for name in sorted(public_names()):
+        for name in sorted(scalar):
             type = "float" if name in SINGLE else "double"
             more, second = (f", const {type} *z", ", z[i]") if name in TWO else ("", "")
             loops.append(
                 f"void run_{name}(long n, {type} *restrict y, const {type} *x{more}) {{\n"
                 f"  for (long i = 0; i < n; i++) y[i] = {name}(x[i]{second});\n}}"
             )
-        text = "\n".join((runtime(public_names()), *loops))
+        text = "\n".join((runtime(scalar), *loops))
         # -Bsymbolic: the process has a sqrt already
         compile_c(text, folder / "runtime.so", "-shared", "-fPIC", "-Wl,-Bsymbolic")
         self._library = ctypes.CDLL(str(folder / "runtime.so"))
