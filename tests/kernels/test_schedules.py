@@ -63,7 +63,9 @@ def _case(kernel: str, target: str, bound: Program, number: int) -> Case:
     return case(f"k{number}_{kernel}", bound, target, "reassoc", made)
 
 
-def _wrong(found: Iterable[tuple[str, str, dict[str, int]]], kinds: tuple[str, ...], optimize: str = "") -> list[str]:
+def _wrong(
+    found: Iterable[tuple[str, str, dict[str, int]]], kinds: tuple[str, ...], optimize: str = ""
+) -> list[str]:
     rows = [(k, t, sizes, _bound(k, sizes)) for k, t, sizes in found]
     cases = [_case(k, t, bound, n) for n, (k, t, _, bound) in enumerate(rows)]
     library = build(cases, optimize)

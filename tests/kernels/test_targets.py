@@ -18,7 +18,9 @@ PART = 28
 """Kernels in one library, one test of the fast suite."""
 
 
-def _wrong(found: list[tuple[str, dict[str, int]]], target: str, kinds: tuple[str, ...], optimize: str = "") -> list[str]:
+def _wrong(
+    found: list[tuple[str, dict[str, int]]], target: str, kinds: tuple[str, ...], optimize: str = ""
+) -> list[str]:
     cases = []
     for i, (name, sizes) in enumerate(found):
         bound = bind(program(name), sizes)
