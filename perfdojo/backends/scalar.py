@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from perfdojo.backends.names import Names
 from perfdojo.backends.printer import VectorPrinter
 from perfdojo.compiler.dtypes import BF16, BOOL, F16, F32, F64, I32, I64, DType
 from perfdojo.compiler.emitted import C_TYPES
-from perfdojo.compiler.lowering.lir import Call, Const, Load, Prefetch, Store, Stream, Value, Var, VType
+from perfdojo.compiler.lowering.lir import Call, Const, For, Load, Prefetch, Store, Stream, Value, Var, VType
 
 ATOM = 100
 _UNARY = 14
@@ -48,6 +48,8 @@ class ScalarPrinter:
         self.counter = "int64_t"
         self.nests: dict[int, str] = {}
         """Names of the functions that run nests of data movers, by `id` of their statement."""
+        self.loop_call: Callable[[For, ScalarPrinter], str] = lambda loop, printer: ""
+        """Gives the C statement that does a whole loop, "" where it has to be printed."""
         self._printed: dict[int, tuple[Value, str, int]] = {}
 
     # ------------------------------------------------------------ what statements need

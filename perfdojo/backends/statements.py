@@ -56,6 +56,9 @@ def _block(body: tuple[Stmt, ...], printer: ScalarPrinter, threads: int, depth: 
                 yield f"{pad}if ({printer.value(s.condition)}) {{"
                 yield from _block(s.body, printer, threads, depth + 1)
                 yield pad + "}"
+            case For() if call := printer.loop_call(s, printer):
+                yield from _comments(s, pad)
+                yield pad + call
             case For():
                 yield from (
                     _fenced(s, printer, threads, depth) if s.fenced else _loop(s, printer, threads, depth)
@@ -66,6 +69,14 @@ def _block(body: tuple[Stmt, ...], printer: ScalarPrinter, threads: int, depth: 
                 if s.space == "stack":
                     name = _buffer(s.buffer, printer)
                     yield f"{pad}_Alignas(64) {C_TYPES[s.dtype.name]} {name}[{s.elems}];"
+
+
+def _comments(s: For, pad: str) -> Iterator[str]:
+    for inner in s.body:
+        if isinstance(inner, Comment):
+            yield from _comment(inner.text, pad)
+        elif isinstance(inner, For):
+            yield from _comments(inner, pad)
 
 
 def _buffer(name: str, printer: ScalarPrinter) -> str:

@@ -17,6 +17,7 @@ from perfdojo.backends.emission import (
 from perfdojo.backends.helpers import helper_text
 from perfdojo.backends.names import Names
 from perfdojo.backends.scalar import ScalarPrinter
+from perfdojo.backends.snitch.arrays import array_call
 from perfdojo.backends.snitch.counters import narrow
 from perfdojo.backends.snitch.nests import assembly_file, functions_of, streams_of, whole_kernel
 from perfdojo.backends.snitch.runtime import runtime_files, with_inverse_roots
@@ -69,7 +70,7 @@ def emitted(program: Program, target: Target, fp: FpLevel, options: EmitOptions)
     runtime = runtime_files(text)
     assembled = [f"{program.name}.S"] if nests else []
     written = [] if printed is None else [f"{program.name}.c"]
-    files = [*written, *assembled, *(name for name, _ in runtime if name.endswith(".c"))]
+    files = [*written, *assembled, *(name for name, _ in runtime if name.endswith((".c", ".S")))]
     comment = made_by(options.origin or program, made, target, 1, options.scheduled, _command(files, made))
     frame: dict[str, object] = {"marker": MARKER, "comment": comment}
     header = f"{program.name}.h"
@@ -115,6 +116,7 @@ def _source(
     """Return the lines between the braces of the C function, and the helpers that they call."""
     printer = ScalarPrinter(names, dict(function.element_types), None)
     printer.nests = nests
+    printer.loop_call = array_call
     printer.counter = "int32_t" if narrow(function.body) else "int64_t"
     static = [s for s in nested(function.body) if isinstance(s, Allocate) and s.space == "heap"]
     body = [

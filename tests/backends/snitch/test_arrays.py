@@ -1,0 +1,44 @@
+"""Loops of f32 exp over neighbouring elements become one call; all others stay loops."""
+
+from __future__ import annotations
+
+import pytest
+
+from perfdojo.backends import emit
+from tests.backends.direct import checked
+
+
+def source(body: str, declared: str = "in x: f32[8, 64]\nout z: f32[8, 64]\n") -> str:
+    """Return the lines of C of a kernel that call the function of arrays, or are its loops."""
+    text = dict(emit(checked(f"kernel k\n{declared}{body}\n"), "snitch", fp="strict").files)["k.c"]
+    lines = [line.strip() for line in text.splitlines()]
+    return "\n".join(line for line in lines if line.startswith(("for", "snitch_exp", "z[")))
+
+
+def test_a_nest_over_neighbours_is_one_call() -> None:
+    assert source("8 64 z[{0},{1}] = exp(x[{0},{1}])") == "snitch_exp_f32_array(x, z, 512);"
+
+
+def test_the_innermost_loop_alone_is_called_where_rows_are_apart() -> None:
+    declared = "in x: f32[8, 70]\nout z: f32[8, 64]\n"
+    text = source("8 64 z[{0},{1}] = exp(x[{0},{1}+6])", declared)
+    loop, call = text.splitlines()
+    assert loop.startswith("for (int32_t")
+    assert call.startswith("snitch_exp_f32_array(x + i0 * 70 + 6, z + i0 * 64, 64);"), call
+
+
+@pytest.mark.parametrize(
+    ("body", "declared"),
+    [
+        ("8 64 z[{0},{1}] = exp(x[{0},{1}] - 1)", "in x: f32[8, 64]\nout z: f32[8, 64]\n"),
+        ("8 64 z[{0},{1}] = exp(x[{0},63-{1}])", "in x: f32[8, 64]\nout z: f32[8, 64]\n"),
+        ("8 64 z[{0},{1}] = exp(x[{1},{0}])", "in x: f32[64, 8]\nout z: f32[8, 64]\n"),
+        ("8 64 z[{0},{1}] = exp(x[{0},{1}])", "in x: f64[8, 64]\nout z: f64[8, 64]\n"),
+        ("8 64 z[{0},{1}] = log(x[{0},{1}])", "in x: f32[8, 64]\nout z: f32[8, 64]\n"),
+        ("8 64 z[{0},{1}] = exp(z[{0},{1}])", "inout z: f32[8, 64]\n"),
+        ("4 4 z[{0},{1}] = exp(x[{0},{1}])", "in x: f32[4, 4]\nout z: f32[4, 4]\n"),
+    ],
+    ids=["not alone", "backwards", "across rows", "f64", "another function", "in place", "few"],
+)
+def test_other_loops_stay(body: str, declared: str) -> None:
+    assert "snitch_exp" not in source(body, declared)
