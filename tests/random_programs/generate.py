@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from functools import lru_cache
 
 from perfdojo.compiler import ir
 from perfdojo.compiler.bind import bind
@@ -15,6 +16,7 @@ from perfdojo.compiler.walk import map_statement, statements
 from tests.random_programs.expressions import FLOATS, INTEGERS, TYPES, Dim, Env, Open, aside, number
 
 
+@lru_cache(maxsize=256)  # many tests begin with the same seeds
 def generate(seed: int, functions: bool = True) -> ir.Program:
     """Return the program of `seed`; some hundred statement executions at most.
 

@@ -166,14 +166,14 @@ BOUNDED: tuple[tuple[str, FpLevel], ...] = (
 
 @pytest.mark.parametrize("name", EXACT)
 def test_random_programs_keep_their_bits(name: str) -> None:
-    made, wrong = wrong_moves(name, range(40))
+    made, wrong = wrong_moves(name, range(24))
     assert not wrong, "\n".join(wrong[:2])
     assert made > 5
 
 
 @pytest.mark.parametrize(("name", "fp"), BOUNDED)
 def test_random_programs_stay_in_the_bound(name: str, fp: FpLevel) -> None:
-    made, wrong = wrong_moves(name, range(40), fp, exact=False)
+    made, wrong = wrong_moves(name, range(24), fp, exact=False)
     assert not wrong, "\n".join(wrong[:2])
     assert made > 2
 
