@@ -3,6 +3,7 @@
 #include <string.h>
 #include "events.h"
 #include "fpexec.h"
+#include "lean.h"
 #include "memory.h"
 #include "seq.h"
 #include "ssr.h"
@@ -192,18 +193,22 @@ static inline int try_issue(Hart *h, const Dec *d, const RingEntry *e, uint32_t 
   return 0;
 }
 
-// Register fields moved by the stagger count; the new word may even be another instruction.
-static const Dec *staggered(Hart *h, const Dec *d, const Seq *s) {
+const Dec *stagger(Hart *h, const Dec *d, uint32_t mask, uint32_t n) {
   Fpss *f = &h->fp;
-  uint32_t mask = s->loop[s->idx].smask, n = s->stagger, w = d->word;
+  uint32_t w = d->word;
   static const uint8_t at[4] = {7, 15, 20, 27};
   for (int i = 0; i < 4; i++) {
     if (mask >> i & 1) w = (w & ~(31u << at[i])) | (((w >> at[i]) + n) & 31) << at[i];
   }
   Dec *altered = &f->altered[(w ^ w >> 7 ^ w >> 13 ^ w >> 20) & 63];
   if (altered->word != w) decode(altered, w, h->cl->flags & F_DIV);
-  if (altered->op < OP_FP) fail(h->cl, h, 0, w, "staggering makes this word of 0x%08x, which the FP subsystem cannot run", d->word);
   return altered;
+}
+
+static const Dec *staggered(Hart *h, const RingEntry *e, const Loop *l, uint32_t n) {
+  const Dec *d = stagger(h, e->dec, l->smask, n);
+  if (d->op < OP_FP) fail(h->cl, h, e->pc, d->word, "staggering makes this word of 0x%08x, which the FP subsystem cannot run", e->dec->word);
+  return d;
 }
 
 // Where the handed-over instruction goes: the ring, a loop of the sequencer, straight to issue, or another unit.
@@ -224,7 +229,7 @@ static inline Input route(Hart *h, bool ring_has) {
 static bool issue_ring(Hart *h, const RingEntry *e, uint32_t *set) {
   Seq *s = &h->fp.seq;
   const Loop *l = &s->loop[s->idx];
-  const Dec *d = s->active && s->stagger && l->smask ? staggered(h, e->dec, s) : e->dec;
+  const Dec *d = s->active && s->stagger && l->smask ? staggered(h, e, l, s->stagger) : e->dec;
   h->fp.repeats = s->active && l->iter != 0;
   int why = try_issue(h, d, e, set);
   count_fpu(h, e->pc, why);
@@ -248,6 +253,7 @@ void fpss_cycle(Hart *h) {
   Fpss *f = &h->fp;
   Seq *s = &f->seq;
   uint32_t clear = 0, set = 0;
+  if (f->lean && !(h->n.rq | h->ssr_rsp | h->md_rsp | h->dma_rsp) && lean_cycle(h)) return;
   f->mem_n0 = f->mem, f->loads_n0 = f->loads;
   write_back(h, &clear);
   const RingEntry *e = s->count ? seq_head(s) : 0;
@@ -264,4 +270,5 @@ void fpss_cycle(Hart *h) {
   if (in.take) h->acc[0] = h->acc[1], h->n.acc--;
   f->sb = (f->sb | set) & ~clear;
   if (f->ssr) f->sb &= ~(uint32_t)STREAM_REGS;
+  f->lean = s->active && lean_possible(h);
 }

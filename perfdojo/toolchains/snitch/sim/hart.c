@@ -88,6 +88,7 @@ static int issue_access(Hart *h, const Dec *d, uint32_t a, uint32_t b) {
   if (caq_hit(h, addr >> 3, write || d->op == OP_AMO)) return ST_LSU;
   if (h->n0.req == 2 || h->mem >= INT_MEM || (!write && h->loads >= INT_LOADS)) return ST_LSU;
   if (!good_address(h, d, addr)) return ST_LSU;
+  h->fp.lean = 0;
   h->req[h->n.req++] = (MemReq){.addr = addr, .pc = h->pc, .data = b, .size = d->size, .write = write, .amo = d->op == OP_AMO ? d->sub : 0,
                                .rd = d->rd, .sign = d->op == OP_AMO || d->sub < 3, .hart = (uint8_t)h->id};
   h->mem++;
@@ -111,6 +112,7 @@ static int hand_over(Hart *h, const Dec *d, uint32_t a, uint32_t b) {
     h->caq[(h->caq_head + h->n.caq) & (CAQ - 1)].word = addr >> 3;
     h->caq[(h->caq_head + h->n.caq++) & (CAQ - 1)].write = d->op == OP_FSTORE;
   }
+  h->fp.lean = 0;
   h->acc[h->n.acc++] = (Offload){d, h->pc, a, b, addr};
   h->cl->md.waiting += d->unit == UNIT_MULDIV;
   h->offloads++;
@@ -198,8 +200,20 @@ static void retire(Hart *h, bool port_free) {
   h->rsp[0] = h->rsp[1], h->n.rsp--;
 }
 
+// What ends a stall of this cause.
+static uint8_t needs(const Hart *h, int why, bool registers) {
+  if (h->cl->flags & F_STATS) return NEED_LOOK;
+  if (registers) return NEED_RESULT;
+  return why == ST_OFFLOAD && h->n.acc == 2 ? NEED_ROOM : NEED_LOOK;
+}
+
 void hart_cycle(Hart *h) {
   bool writes = false;
+  if (h->needs == NEED_RESULT ? !(h->n0.lrsp | h->n0.rsp) : h->needs == NEED_ROOM && h->n0.acc == 2 && !(h->n0.lrsp | h->n0.rsp)) {
+    h->stalls[h->stall]++;
+    return;
+  }
+  h->needs = NEED_LOOK;
   if (h->parked) {
     h->instret++;
   } else if (h->wait_barrier || h->cl->now < h->resume) {
@@ -210,14 +224,16 @@ void hart_cycle(Hart *h) {
     const Dec *d = why ? 0 : fetch(h);
     if (d) {
       why = blocked(h, d);
+      bool registers = why;
       writes = !why && (d->uses & WRITE_RD) && d->rd;
       if (!why) why = execute(h, d);
       else why = blame(h, why);
+      if (why) h->stall = (uint8_t)why, h->needs = needs(h, why, registers);
       if (!why) event(h->cl, EV_CORE, h->id, pc, d->word);
     }
     count_core(h, pc, why);
   }
-  if (h->n0.lrsp | h->n0.rsp) retire(h, !writes);
+  if (h->n0.lrsp | h->n0.rsp) retire(h, !writes), h->needs = NEED_LOOK;
 }
 
 bool hart_idle(const Hart *h) {

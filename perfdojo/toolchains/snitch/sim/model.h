@@ -109,6 +109,8 @@ typedef struct {
   Dec altered[64];        // instructions with staggered registers, by their word
   Mover mover[MOVERS];
   uint8_t busy_movers;    // bit set: mover has something to do
+  uint8_t config_waits;   // lean: mover for which a configuration waits, plus one
+  uint8_t write_lanes;    // bit set: the mover's buffer is in write direction
   uint8_t lane_ok;        // bit set: the mover could deliver or take an element when the cycle began
   uint8_t stream_full, starved;
   uint8_t lean;           // a loop of pure arithmetic runs and nothing that is handed over can be taken: see lean.h

@@ -70,6 +70,7 @@ bool seq_cycle(Seq *s, bool issued, const Offload *append, const Offload *frep) 
   if (last_of_nest) s->all_in = 1;
   else if (nest_ends) s->all_in = 0;
   if (nest_ends) s->loops = 0;
+  if (nest_ends || frep) s->pure = 0;
   if (append) s->ring[wr] = (RingEntry){append->dec, append->pc, append->a, append->addr}, s->count++;
   if (frep) start_loop(s, frep, wr);
   if (nest_ends) {

@@ -88,6 +88,7 @@ static void hart_asks(Cluster *c, Hart *h, Asked *a) {
     uint32_t i = (uint32_t)__builtin_ctz(left);
     Mover *m = &f->mover[i];
     f->lane_ok = (uint8_t)((f->lane_ok & ~(1u << i)) | (uint32_t)mover_lane_ok(m) << i);
+    f->write_lanes = (uint8_t)((f->write_lanes & ~(1u << i)) | (uint32_t)mover_writes(m) << i);
     a->kind[i] = (uint8_t)mover_wants(m, &addr);
     if (!i) addr0 = addr;
     else if (a->kind[i]) ask(&c->tcdm, port + i, addr);
@@ -169,16 +170,17 @@ typedef struct { Hart *h; Mover *m; uint8_t i, kind; uint16_t port; } Slot;
 // Requests of the movers of a hart that has no load or store waiting.
 static uint32_t movers_ask(Cluster *c, Hart *h, Slot *slot) {
   Fpss *f = &h->fp;
-  uint32_t n = 0, ok = f->lane_ok;
+  uint32_t n = 0, ok = f->lane_ok, wr = f->write_lanes;
   for (uint32_t left = f->busy_movers; left; left &= left - 1) {
     uint32_t i = (uint32_t)__builtin_ctz(left), addr;
     Mover *m = &f->mover[i];
     ok = (ok & ~(1u << i)) | (uint32_t)mover_lane_ok(m) << i;
+    wr = (wr & ~(1u << i)) | (uint32_t)mover_writes(m) << i;
     uint8_t kind = (uint8_t)mover_wants(m, &addr);
     slot[n++] = (Slot){h, m, (uint8_t)i, kind, (uint16_t)(h->id * MOVERS + i)};
     if (kind) ask(&c->tcdm, h->id * MOVERS + i, addr);
   }
-  f->lane_ok = (uint8_t)ok;
+  f->lane_ok = (uint8_t)ok, f->write_lanes = (uint8_t)wr;
   return n;
 }
 
