@@ -233,7 +233,10 @@ class Routine:
         self._labels += 1
         label = f".L{self.label}_{self._labels}"
         counter = self._free.pop()
-        ended = item.steps[0] if top and item.steps else None
+        # a pointer that loops inside move too does not tell how far this one is
+        inner = {p for loop in _loops(item.body) for p, _ in loop.steps}
+        own = [s for s in item.steps if s[0] not in inner]
+        ended = own[0] if top and own else None
         if ended is not None:
             self._add(counter, self._pointers[ended[0]], ended[1] * item.count)
         else:

@@ -33,9 +33,8 @@ PACKED = (
         for suffix, f3 in (("s", 0), ("h", 2))
         for name, f7 in (*_F7.items(), *_SIGN_F7.items())
     ),
+    *((f"vf{name}_r_{suffix}", f3, f7) for suffix, f3 in (("s", 4), ("h", 6)) for name, f7 in _F7.items()),
     ("vfcpka_s_s", 0, 0x58),
-    ("vfcpka_h_s", 2, 0x58),
-    ("vfcpkb_h_s", 6, 0x58),
 )
 """Packed instructions: name of the macro, funct3, funct7."""
 PACKED_ONE = (("vfsum_s", 0, 0x47, 28), ("vfsum_h", 2, 0x47, 30))

@@ -52,7 +52,11 @@ def instruction(c: Compute) -> str:
     if c.op in _SIGNS:
         name = f"v{_SIGNS[c.op]}_{suffix}" if lanes > 1 else f"{_SIGNS[c.op]}.{suffix}"
         return f"{name} {dest}, {args[0]}, {args[0]}"
+    if c.op == "pack":
+        return f"vfcpka_s_s {dest}, {args[0]}, {args[1]}"
     if c.op == "splat":
-        return f"vfcpka_{suffix}_s {dest}, {args[0]}, {args[0]}"
-    name = f"{_PACKED[c.op]}_{suffix}" if lanes > 1 else f"{_SCALAR[c.op]}.{suffix}"
+        return f"vfcpka_s_s {dest}, {args[0]}, {args[0]}"
+    op, _, replicates = c.op.partition(":")
+    packed = f"{_PACKED[op]}_r_{suffix}" if replicates else f"{_PACKED.get(op)}_{suffix}"
+    name = packed if lanes > 1 else f"{_SCALAR[op]}.{suffix}"
     return f"{name} {', '.join((dest, *args))}"

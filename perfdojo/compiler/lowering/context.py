@@ -66,13 +66,17 @@ class Frame:
 
 @dataclass(slots=True)
 class Context:
-    """One call of `lower`. Where it is only a `trial`, two vectors of a scope stand for all of them."""
+    """One call of `lower`. Where it is only a `trial`, two vectors of a scope stand for all of them.
+
+    `cores` of a cluster run the function together.
+    """
 
     program: Program
     target: Target
     fp: FpLevel
     threads: int
     trial: bool = False
+    cores: int = 1
     arena: Arena = field(default_factory=Arena)
     notes: list[str] = field(default_factory=list)
     lanes: dict[str, int] = field(default_factory=dict)

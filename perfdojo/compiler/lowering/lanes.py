@@ -120,7 +120,7 @@ def sums(scope: Scope, around: tuple[Scope, ...], context: Context) -> Sums:
         if home.mark == "stream" and "stream" in context.target.marks:
             # what its nest begins with and ends with is the nest's
             break
-        apart = outer.mark != "parallel" and all(
+        apart = outer.mark not in ("parallel", "core") and all(
             not _why_in_order(s, outer, found, context) and _uniform(s, outer.name, context) for s in found
         )
         if not apart:

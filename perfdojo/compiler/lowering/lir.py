@@ -8,7 +8,7 @@ scalar i64 expressions, in elements. A bool value with several lanes is a mask.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from perfdojo.compiler.dtypes import BOOL, I64, DType
 
@@ -111,6 +111,7 @@ class For:
     Each thread has its own copy of the temporaries in `private`; their `Allocate` says how many there are.
     With `fenced` each of the threads ends with a `Fence`. The compiler is to write out `unroll` iterations,
     1: none but the loop's own, 0: as it thinks best. `frep`: the FPU is to repeat it, inside of a `Stream`.
+    With `cores` over 1 a parallel loop is one of a cluster: core h runs iterations h, h + cores, ...
     """
 
     var: Var
@@ -123,6 +124,7 @@ class For:
     fenced: bool = False
     unroll: int = 0
     frep: bool = False
+    cores: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +217,65 @@ class Stream:
     written: frozenset[str]
 
 
-Stmt = For | Let | Set | Store | If | Allocate | Comment | Prefetch | Fence | Stream
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What some harts of a cluster do, where all of them run the function; the others go on behind it.
+
+    Attributes:
+        who: `first`, the first core alone; `cores`, each of them its own iterations of the `For` with `cores`
+            in it; `dma`, the hart of the DMA engine.
+        private: temporaries of which each core has a copy; their `Allocate` says how many there are.
+    """
+
+    who: Literal["first", "cores", "dma"]
+    body: tuple[Stmt, ...]
+    private: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Barrier:
+    """All harts of the cluster are here, and what each of them did before is done."""
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """The DMA engine is given `rows` rows of `bytes` bytes to copy; it works through such orders one by one.
+
+    Attributes:
+        to_step, from_step: bytes from the start of one row to that of the next.
+    """
+
+    to: str
+    to_offset: Value
+    source: str
+    from_offset: Value
+    bytes: int
+    rows: int = 1
+    to_step: int = 0
+    from_step: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """The DMA engine has done all that it was given."""
+
+
+Stmt = (
+    For
+    | Let
+    | Set
+    | Store
+    | If
+    | Allocate
+    | Comment
+    | Prefetch
+    | Fence
+    | Stream
+    | Share
+    | Barrier
+    | Copy
+    | Wait
+)
 
 
 @dataclass(frozen=True, slots=True)

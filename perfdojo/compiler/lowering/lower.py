@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from perfdojo.compiler.ir import Program
+from perfdojo.compiler.lowering.cluster import clustered
 from perfdojo.compiler.lowering.context import Context, Frame
 from perfdojo.compiler.lowering.dead import alive
 from perfdojo.compiler.lowering.forward import forwarded
 from perfdojo.compiler.lowering.hints import hinted
 from perfdojo.compiler.lowering.hoist import hoisted
-from perfdojo.compiler.lowering.lir import Function
+from perfdojo.compiler.lowering.lir import Function, Stmt
 from perfdojo.compiler.lowering.place import placed
 from perfdojo.compiler.lowering.promote import promoted
 from perfdojo.compiler.lowering.rolled import rolled
@@ -19,23 +20,29 @@ from perfdojo.compiler.lowering.walk import Facts
 from perfdojo.compiler.starts import explicit_starts
 
 
-def lower(program: Program, target: Target, fp: FpLevel, threads: int = 1) -> Function:
+def lower(program: Program, target: Target, fp: FpLevel, threads: int = 1, cores: int = 1) -> Function:
     """Return the target IR of a program that has passed `bind` and `verify`.
 
     Args:
         fp: how far results may differ from the reference; see docs/language.md for `strict`.
         threads: threads that @parallel scopes are spread over; 1 emits none.
+        cores: cores of a cluster that run it together, where the program has @core scopes.
     """
-    context = Context(explicit_starts(program), target, fp, threads)
+    context = Context(explicit_starts(program), target, fp, threads, cores=cores)
+    body = clustered(context) or _by_one(context)
+    body = hinted(body, context)
+    types = tuple((b.name, b.dtype) for b in context.program.buffers)
+    return Function(
+        program.name, body, types, tuple(sorted(context.lanes.items())), tuple(dict.fromkeys(context.notes))
+    )
+
+
+def _by_one(context: Context) -> tuple[Stmt, ...]:
+    """Return the code of a program that one core runs, or threads that it starts."""
     body = tuple(Scopes(context).nodes(context.program.body, (), Frame({}), 1))
     facts = Facts(context.arena)
     body = transposed(body, context, facts)
     body = promoted(body, context, facts)
     body = hoisted(body, context, facts)
     body = forwarded(body, context, facts)
-    body = rolled(alive(body, context), context)
-    body = hinted(placed(body, context), context)
-    types = tuple((b.name, b.dtype) for b in context.program.buffers)
-    return Function(
-        program.name, body, types, tuple(sorted(context.lanes.items())), tuple(dict.fromkeys(context.notes))
-    )
+    return placed(rolled(alive(body, context), context), context)

@@ -95,7 +95,7 @@ def _kept(accesses: list[Access], context: Context) -> list[tuple[Access, bool]]
             continue
         if not certain[key] and not _inside(a, context):
             continue
-        if context.threads > 1 and written[key] and not certainly_written[key]:
+        if max(context.threads, context.cores) > 1 and written[key] and not certainly_written[key]:
             continue
         kept.append((a, written[key]))
     return kept

@@ -187,11 +187,14 @@ class Scopes:
         self, scope: Scope, inner: tuple[Scope, ...], frame: Frame, start: int, stop: int, copies: int
     ) -> For:
         var = self.arena.var(scope.name, INDEX, (start, stop - 1))
-        parallel = scope.mark == "parallel" and self.context.threads > 1 and not frame.parallel
+        threads, cores = self.context.threads, self.context.cores
+        core = scope.mark == "core" and cores > 1 and not frame.nest and not frame.vector
+        parallel = (core or (scope.mark == "parallel" and threads > 1)) and not frame.parallel
         frame = replace(_at(frame, scope, self.arena.atom(var)), parallel=frame.parallel or parallel)
         body = self.nodes(scope.body, inner, frame, copies)
         first, end = self.arena.const(start, INDEX), self.arena.const(stop, INDEX)
-        return For(var, first, end, 1, tuple(body), parallel, frep=frame.nest and scope.mark == "frep")
+        loop = For(var, first, end, 1, tuple(body), parallel, frep=frame.nest and scope.mark == "frep")
+        return replace(loop, cores=cores) if core and parallel else loop
 
 
 def _at(frame: Frame, scope: Scope, iteration: Linear) -> Frame:

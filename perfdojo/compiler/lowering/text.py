@@ -6,9 +6,11 @@ from collections.abc import Iterator
 
 from perfdojo.compiler.lowering.lir import (
     Allocate,
+    Barrier,
     Call,
     Comment,
     Const,
+    Copy,
     Fence,
     For,
     Function,
@@ -17,15 +19,18 @@ from perfdojo.compiler.lowering.lir import (
     Load,
     Prefetch,
     Set,
+    Share,
     Stmt,
     Store,
     Stream,
     Value,
     Var,
     VType,
+    Wait,
 )
 from perfdojo.compiler.lowering.nests.text import lines as nest_lines
 
+_SHARES = {"first": "first core", "cores": "all cores", "dma": "DMA hart"}
 _SIGNS = {"iadd": "+", "isub": "-", "imul": "*", "idiv": "/", "imod": "%"}
 
 
@@ -66,6 +71,7 @@ def _body(body: tuple[Stmt, ...], depth: int) -> Iterator[str]:
                 step += f" unroll {s.unroll}" if s.unroll else ""
                 step += " frep" if s.frep else ""
                 word = ("fenced " if s.fenced else "") + ("parallel for" if s.parallel else "for")
+                word = word if s.cores == 1 else f"for on {s.cores} cores"
                 yield f"{pad}{word} {s.var.name} = {value(s.start)} to {value(s.stop)}{step}{own}"
                 yield from _body(s.body, depth + 1)
             case Stream():
@@ -74,6 +80,18 @@ def _body(body: tuple[Stmt, ...], depth: int) -> Iterator[str]:
                 )
                 yield f"{pad}stream {s.scope}({at})"
                 yield from (f"{pad}  {line}" for line in nest_lines(s.nest))
+            case Share():
+                own = f" private({', '.join(s.private)})" if s.private else ""
+                yield f"{pad}{_SHARES[s.who]}{own}"
+                yield from _body(s.body, depth + 1)
+            case Barrier():
+                yield f"{pad}barrier"
+            case Wait():
+                yield f"{pad}wait for the DMA engine"
+            case Copy():
+                at, origin = f"{s.to}[{value(s.to_offset)}]", f"{s.source}[{value(s.from_offset)}]"
+                rows = f"{s.rows} times every {s.to_step} from every {s.from_step}" if s.rows > 1 else "once"
+                yield f"{pad}copy {at} = {origin}: {s.bytes} bytes {rows}"
             case Allocate():
                 copies = "" if s.copies == 1 else f" for each of {s.copies} threads"
                 yield f"{pad}{s.space} {s.buffer}: {s.dtype}[{s.elems}]{copies}"

@@ -35,7 +35,9 @@ def _why_scalar(program: Program, scope: str, target: Target, fp: FpLevel) -> st
     home = sums(place.node, place.around, context).home or scope
     at = marked.scopes[home]
     env = {s.name: _iteration(s, context) for s in at.around}
-    frame = Frame(env, parallel=any(s.mark == "parallel" for s in at.around))
+    # lanes of words that data movers deliver come before the streams: alone, elements fill no words
+    nest = "stream" in target.marks
+    frame = Frame(env, parallel=any(s.mark == "parallel" for s in at.around), nest=nest)
     Scopes(context).nodes((at.node,), at.around, frame, 1)
     if scope in context.lanes:
         return ""

@@ -12,12 +12,14 @@ from perfdojo.compiler.lowering.lir import (
     Call,
     Comment,
     Const,
+    Copy,
     For,
     If,
     Let,
     Load,
     Prefetch,
     Set,
+    Share,
     Stmt,
     Store,
     Stream,
@@ -26,7 +28,7 @@ from perfdojo.compiler.lowering.lir import (
 )
 
 Body = tuple[Stmt, ...]
-BLOCKS = (For, If)
+BLOCKS = (For, If, Share)
 """Statements with a body."""
 
 ASSIGNMENTS = (Let, Set)
@@ -90,6 +92,8 @@ def values(s: Stmt) -> tuple[Value, ...]:
         return (s.offset,)
     if isinstance(s, Stream):
         return s.pointers
+    if isinstance(s, Copy):
+        return s.to_offset, s.from_offset
     return (s.start, s.stop) if isinstance(s, For) else ()
 
 
@@ -109,6 +113,8 @@ def with_values(s: Stmt, change: Callable[[Value], Value]) -> Stmt:
         return If(new[0], s.body)
     if isinstance(s, Stream):
         return replace(s, pointers=new)
+    if isinstance(s, Copy):
+        return replace(s, to_offset=new[0], from_offset=new[1])
     assert isinstance(s, For)
     return replace(s, start=new[0], stop=new[1])
 
@@ -154,13 +160,16 @@ class Facts:
         elif isinstance(s, Stream):
             read |= s.read
             written |= s.written
+        elif isinstance(s, Copy):
+            read.add(s.source)
+            written.add(s.to)
         elif isinstance(s, ASSIGNMENTS):
             defined.add(s.var.name)
         elif isinstance(s, BLOCKS):
             return self._gather_body(s, defined, read, written)
         return False
 
-    def _gather_body(self, s: For | If, defined: set[str], read: set[str], written: set[str]) -> bool:
+    def _gather_body(self, s: For | If | Share, defined: set[str], read: set[str], written: set[str]) -> bool:
         parallel = isinstance(s, For) and s.parallel
         if isinstance(s, For):
             defined.add(s.var.name)
@@ -202,7 +211,7 @@ class Facts:
                 self._add(s, found)
         return found
 
-    def _nested(self, s: For | If) -> list[Access]:
+    def _nested(self, s: For | If | Share) -> list[Access]:
         known = self._accesses.get(id(s))
         if known is None:
             found: list[Access] = []

@@ -10,13 +10,16 @@ import pytest
 
 from perfdojo.backends import emit, get_target
 from perfdojo.compiler.bind import bind
-from perfdojo.compiler.interpret import random_inputs
+from perfdojo.compiler.interpret import compare, random_inputs, reference
 from perfdojo.compiler.ir import Program
 from perfdojo.compiler.lowering.lower import lower
 from perfdojo.compiler.lowering.nests.nest import Compute, Item, Launch, Loop, Transfer
 from perfdojo.compiler.lowering.target import FpLevel
 from perfdojo.compiler.text.parse import parse
 from perfdojo.compiler.verify import verify
+from perfdojo.toolchains.results import Failure, MissingTool
+from perfdojo.toolchains.snitch.gcc import Tools, find_tools
+from perfdojo.toolchains.snitch.run import build, run
 from tests.backends.direct import checked
 from tests.backends.snitch.test_plain import GCC, compiled
 from tests.lowering.nests.running import disagreement, nests
@@ -39,7 +42,7 @@ def test_nests_are_the_kernel_and_mean_the_same(name: str, fp: FpLevel) -> None:
     if made is None:
         # sums over lanes change their order
         assert fp == "strict"
-        assert name in ("sum32", "dot32", "mmt32")
+        assert name in ("sum16", "sum32", "dot32", "mmt32", "mmt32u4")
         return
     for kind in ("normal", "special"):
         assert disagreement(found, made[1], random_inputs(found, 1, kind), fp) == ""
@@ -56,6 +59,26 @@ def test_assembly(name: str, golden: Callable[[Path, str], None]) -> None:
 @pytest.mark.parametrize("name", KERNELS)
 def test_assembles(name: str, tmp_path: Path) -> None:
     assert compiled(emit(program(name), "snitch"), tmp_path) == ""
+
+
+@pytest.fixture(scope="module")
+def tools() -> Tools:
+    try:
+        return find_tools()
+    except MissingTool as missing:
+        pytest.skip(str(missing))
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_the_simulated_cluster_agrees(name: str, tools: Tools) -> None:
+    found = program(name)
+    built = build(emit(found, "snitch"), tools)
+    assert not isinstance(built, Failure), built.text
+    inputs = random_inputs(found, 1, "normal")
+    result = run(built, inputs)
+    assert result.outcome == "ok", result.text
+    verdict = compare(result.outputs, reference(found, inputs, "reassoc"))
+    assert verdict.passed, verdict.message
 
 
 def _size(items: tuple[Item, ...]) -> int:

@@ -198,7 +198,7 @@ class Machine:
                 popped[a] = self._pop(a)
         args = [popped[a] if a in popped else self._value(a) for a in c.args]
         old = None
-        if c.op in ("mac", "msub", "reduce_add"):
+        if c.op.split(":")[0] in ("mac", "msub", "reduce_add"):
             assert c.dest not in self.movers
             old = _lanes(self._value(c.dest), c.type)
         made = args[0] if c.op == "copy" else _result(c, args, old)
@@ -225,20 +225,25 @@ def _result(c: Compute, args: list[Bytes], old: NDArray[Any] | None) -> Bytes:
     def of(op: str, *operands: NDArray[Any]) -> NDArray[Any]:
         return np.asarray(operation(op, c.type.dtype)(*operands), NUMPY[c.type.dtype.name])
 
-    if c.op == "splat":
+    op, _, replicates = c.op.partition(":")
+    if op == "pack":
+        return np.concatenate([a[:4] for a in args])
+    if op == "splat":
         one = args[0].view(NUMPY[c.type.dtype.name])[0]
         return _packed(np.full(c.type.lanes, one, NUMPY[c.type.dtype.name]), c.type)
     lanes = [_lanes(a, c.type) for a in args]
+    if replicates:
+        lanes[-1] = np.full_like(lanes[-1], lanes[-1][0])
     with np.errstate(all="ignore"):
-        if c.op in FMA:
-            product, addend = FMA[c.op]
+        if op in FMA:
+            product, addend = FMA[op]
             a, b, d = lanes
             return _packed(of("fma", a if product > 0 else -a, b, d if addend > 0 else -d), c.type)
-        if c.op in ("mac", "msub"):
+        if op in ("mac", "msub"):
             assert old is not None
             a, b = lanes
-            return _packed(of("fma", a if c.op == "mac" else -a, b, old), c.type)
-        if c.op == "reduce_add":
+            return _packed(of("fma", a if op == "mac" else -a, b, old), c.type)
+        if op == "reduce_add":
             assert old is not None
             half = c.type.lanes // 2
             pairs = [
@@ -248,4 +253,4 @@ def _result(c: Compute, args: list[Bytes], old: NDArray[Any] | None) -> Bytes:
             value = np.full(8, 0xFF, np.uint8)
             value[: half * c.type.dtype.bytes] = sums.view(np.uint8)
             return value
-        return _packed(of(c.op, *lanes), c.type)
+        return _packed(of(op, *lanes), c.type)

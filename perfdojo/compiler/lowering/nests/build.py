@@ -14,7 +14,7 @@ from perfdojo.compiler.lowering.nests.movers import Job, assigned
 from perfdojo.compiler.lowering.nests.nest import StreamNest
 from perfdojo.compiler.lowering.nests.order import ordered
 from perfdojo.compiler.lowering.nests.packed import legalized
-from perfdojo.compiler.lowering.nests.peel import collapsed, peeled, sunk
+from perfdojo.compiler.lowering.nests.peel import collapsed, paired, peeled, sunk
 from perfdojo.compiler.lowering.nests.tree import Block, Builder, Fixed, Line, NestError, Nodes
 
 
@@ -81,7 +81,10 @@ def _variants(
     for written in _written_out(trees):
         named, fixed = _with_constants(legalized(written, allowed.reassociates))
         for outside in range(depth(named) + 1):
-            nodes = with_freps(named, outside)
+            try:
+                nodes = with_freps(named, outside)
+            except NestError:
+                break
             if not marked <= _marked(nodes):
                 break
             if nodes not in seen:
@@ -98,7 +101,7 @@ def _written_out(trees: list[Nodes]) -> Iterator[Nodes]:
     """Yield the trees with loops made one, and with passes of them written out, in all ways."""
     seen: set[Nodes] = set()
     for tree in trees:
-        whole = sunk(_repeatable(tree))
+        whole = paired(sunk(_repeatable(tree)))
         for levels in range(max(depth(whole), 1), 0, -1):
             merged = collapsed(whole, levels)
             if merged in seen:

@@ -5,13 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 from perfdojo.compiler.lowering.nests.limits import FREP_LEVELS, MAX_INSTRUCTIONS, MAX_PASSES
-from perfdojo.compiler.lowering.nests.tree import Block, Line, Node, Nodes, lines_of
+from perfdojo.compiler.lowering.nests.tree import Block, Line, NestError, Node, Nodes, lines_of
 
 
 def with_freps(nodes: Nodes, outside: int, depth: int = 0) -> Nodes:
     """Return the tree with its FPU loops; the `outside` outermost levels of loops are the integer core's.
 
     A loop around one FPU loop becomes one too, with what stands beside it; where nothing does, both are one.
+
+    Raises:
+        NestError: scopes that were made one loop would be the core's.
     """
     out: list[Node] = []
     for n in nodes:
@@ -27,6 +30,8 @@ def _run(n: Block, may: bool) -> Block:
     inner = [c for c in n.body if isinstance(c, Block)]
     if not inner:
         fits = may and n.frep and 0 < len(n.body) <= MAX_INSTRUCTIONS and n.count <= MAX_PASSES
+        if not fits and len(n.loops) > 1:
+            raise NestError(f"only the FPU runs {' '.join(name for name, _ in n.loops)} as one loop")
         return replace(n, frep=fits)
     child = inner[0]
     if not may or len(inner) > 1 or not child.frep:

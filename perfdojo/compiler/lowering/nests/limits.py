@@ -34,15 +34,16 @@ MAX_ELEMENTS = 1 << 22
 ARITHMETIC = 4
 """Latency of additions, multiplications, multiply-adds and sums over lanes."""
 LOAD = 3
-CONVERSION = 3
+"""Latency of loads, and of instructions that put scalars into lanes."""
 SIMPLE = 2
 """Latency of copies, signs, minima and maxima."""
 
 
 def latency(op: str) -> int:
     """Return the cycles from the issue of an operation of `nest.Compute` to that of one that needs it."""
+    op = op.split(":")[0]
     if op in ("copy", "neg", "abs", "minnum", "maxnum"):
         return SIMPLE
-    if op in ("load", "splat", "cast"):
+    if op in ("load", "splat", "pack"):
         return LOAD
     return ARITHMETIC

@@ -44,7 +44,8 @@ class Compute:
 
     `op`: copy neg abs add sub mul minnum maxnum sqrt div; multiply-adds with signs, `fma` a*b+c, `fms` a*b-c,
     `nfma` -(a*b)-c, `nfms` -(a*b)+c; in several lanes also mac (dest += a*b), msub (dest -= a*b), splat,
-    reduce_add (dest += all lanes of a).
+    reduce_add (neighbouring lanes of a are added to the lower lanes of dest), pack (a and b, scalars). One
+    that ends in `:r` takes the first lane of its last operand for all.
     """
 
     op: str

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from perfdojo.compiler.lowering.nests.limits import latency
-from perfdojo.compiler.lowering.nests.registers import tied
+from perfdojo.compiler.lowering.nests.registers import STREAMS, tied
 from perfdojo.compiler.lowering.nests.tree import Line, Node, Nodes, Site
 
 
@@ -59,12 +59,18 @@ def _dependences(run: Sequence[Line]) -> list[dict[int, int]]:
     read_by: dict[str, list[int]] = {}
     stores: list[tuple[int, Site]] = []
     loads: list[tuple[int, Site]] = []
+    streams: dict[str, int] = {}
     for k, line in enumerate(run):
         edges: dict[int, int] = {}
 
         def after(j: int, cycles: int, edges: dict[int, int] = edges) -> None:
             edges[j] = max(edges.get(j, 0), cycles)
 
+        # the elements of a stream keep their order
+        for name in STREAMS.keys() & {line.dest, *line.args}:
+            if name in streams:
+                after(streams[name], 1)
+            streams[name] = k
         for a in (*line.args, *tied(line)):
             if isinstance(a, str):
                 if a in set_by:

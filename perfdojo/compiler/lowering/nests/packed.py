@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from perfdojo.compiler.lowering.nests.tree import Arg, Fixed, Line, Node, Nodes, Site, lines_of
+from perfdojo.compiler.lowering.lir import VType
+from perfdojo.compiler.lowering.nests.tree import (
+    Arg,
+    Fixed,
+    Line,
+    NestError,
+    Node,
+    Nodes,
+    Site,
+    Spread,
+    lines_of,
+)
 
 
 def legalized(nodes: Nodes, reassociates: bool) -> Nodes:
@@ -28,7 +39,40 @@ def _legal(nodes: Nodes, reassociates: bool, names: set[str]) -> Nodes:
             out.append(replace(n, op="mul", args=n.args[:2]))
         else:
             out.append(n)
-    return tuple(out)
+    return tuple(x for n in out for x in _spread(n, names))
+
+
+_COMMUTE = frozenset(("add", "mul", "minnum", "maxnum", "mac", "msub"))
+
+
+def _spread(n: Node, names: set[str]) -> list[Node]:
+    """Return a line whose scalar for all lanes is its last operand, or in lanes of a register before it."""
+    if not isinstance(n, Line) or not any(isinstance(a, Spread) for a in n.args):
+        return [n]
+    if n.op == "copy":
+        (a,) = n.args
+        assert isinstance(a, Spread)
+        return [_splat(n.type, n.dest, a)]
+    args = n.args
+    if n.op in _COMMUTE and isinstance(args[0], Spread):
+        args = args[::-1]
+    before: list[Node] = []
+    fixed: list[Arg] = []
+    for place, a in enumerate(args):
+        last = place == 1 and (n.op in _COMMUTE or n.op == "sub")
+        if isinstance(a, Spread) and not last:
+            fixed.append(_fresh("%r", names))
+            before.append(_splat(n.type, str(fixed[-1]), a))
+        else:
+            fixed.append(a.scalar if isinstance(a, Spread) else a)
+    replicates = isinstance(args[-1], Spread) and len(args) == 2 and (n.op in _COMMUTE or n.op == "sub")
+    return [*before, replace(n, op=f"{n.op}:r" if replicates else n.op, args=tuple(fixed))]
+
+
+def _splat(type: VType, dest: str | Site, a: Spread) -> Line:
+    if type.dtype.name != "f32":
+        raise NestError(f"it spreads {type.dtype} over lanes, which the FPU has no instruction for")
+    return Line("splat", type, dest, (a.scalar,))
 
 
 def _multiply_add(n: Line, reassociates: bool, names: set[str]) -> list[Line]:

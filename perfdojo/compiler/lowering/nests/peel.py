@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from perfdojo.compiler.lowering.lir import VType
+from perfdojo.compiler.lowering.nests.limits import WORD_BYTES
 from perfdojo.compiler.lowering.nests.order import apart
 from perfdojo.compiler.lowering.nests.registers import tied
-from perfdojo.compiler.lowering.nests.tree import Arg, Block, Line, Node, Nodes, Site, lines_of
+from perfdojo.compiler.lowering.nests.tree import Arg, Block, Line, Node, Nodes, Site, Spread, lines_of
 
 Reads = dict[str, int]
 """How many lines read a register."""
@@ -35,7 +37,7 @@ def collapsed(nodes: Nodes, levels: int) -> Nodes:
 
 
 def peeled(nodes: Nodes, first: bool, last: bool) -> Nodes:
-    """Return a tree with first and last passes of innermost FPU loops written out where that saves copies."""
+    """Return a tree with first and last passes of innermost loops written out where that saves copies."""
     return _peeled(nodes, first, last, reads_of(lines_of(nodes)))
 
 
@@ -43,9 +45,15 @@ def reads_of(lines: Sequence[Line]) -> Reads:
     """Count the lines that read each register."""
     counts: Reads = {}
     for line in lines:
-        for name in {a for a in line.args if isinstance(a, str)} | tied(line):
+        for name in {register_of(a) for a in line.args} - {""} | tied(line):
             counts[name] = counts.get(name, 0) + 1
     return counts
+
+
+def register_of(a: Arg) -> str:
+    """Return the register that an operand is in, "" when it is in none."""
+    found = a.scalar if isinstance(a, Spread) else a
+    return found if isinstance(found, str) else ""
 
 
 def _peeled(nodes: Nodes, first: bool, last: bool, reads: Reads) -> Nodes:
@@ -55,7 +63,7 @@ def _peeled(nodes: Nodes, first: bool, last: bool, reads: Reads) -> Nodes:
         node = rest.pop(0)
         if not isinstance(node, Block):
             out.append(node)
-        elif not _plain(node):
+        elif any(isinstance(n, Block) for n in node.body):
             out.append(replace(node, body=_peeled(node.body, first, last, reads)))
         else:
             out, written = _one(node, out, rest, first, last, reads)
@@ -85,10 +93,33 @@ def _one(
     if end - start == 1 and (starts or stored):
         middle: list[Node] = list(_copy(node, start, "'m", {}, reads))
     elif end > start:
-        middle = [replace(node, front=start, back=node.count - end)]
+        middle = [_between(node, start, end)]
     else:
         middle = []
     return before, [*front, *middle, *back]
+
+
+def _between(node: Block, start: int, end: int) -> Block:
+    """Return a loop from one iteration to another; one of several scopes leaves out the others."""
+    if len(node.loops) > 1:
+        return replace(node, front=start, back=node.count - end)
+    ((name, _),) = node.loops
+
+    def moved(a: Arg) -> Arg:
+        if isinstance(a, Spread):
+            return Spread(moved_site(a.scalar) if isinstance(a.scalar, Site) else a.scalar)
+        return moved_site(a) if isinstance(a, Site) else a
+
+    def moved_site(s: Site) -> Site:
+        return s._replace(const=s.const + dict(s.steps).get(name, 0) * start)
+
+    lines = [
+        replace(
+            n, dest=moved_site(n.dest) if isinstance(n.dest, Site) else n.dest, args=tuple(map(moved, n.args))
+        )
+        for n in _lines(node)
+    ]
+    return replace(node, loops=((name, end - start),), body=tuple(lines))
 
 
 def _plain(node: Block) -> bool:
@@ -105,8 +136,9 @@ def _carried(lines: Sequence[Line]) -> list[str]:
     early: list[str] = []
     for line in lines:
         for a in (*line.args, *sorted(tied(line))):
-            if isinstance(a, str) and a not in sets and a not in early:
-                early.append(a)
+            name = register_of(a)
+            if name and name not in sets and name not in early:
+                early.append(name)
         if isinstance(line.dest, str):
             sets.add(line.dest)
     return [v for v in early if v in sets]
@@ -122,14 +154,18 @@ def _starts(node: Block, before: list[Node]) -> dict[str, Line]:
         straight.insert(0, n)
     found: dict[str, Line] = {}
     for v in _carried(lines):
-        if any(v in tied(n) for n in lines) or _early_reads(lines, v) != 1:
+        spread = any(Spread(v) in n.args for n in lines)
+        if spread or any(v in tied(n) for n in lines) or _early_reads(lines, v) != 1:
             continue
         own = [n for n in straight if n.dest == v]
         if len(own) != 1 or own[0].op != "copy":
             continue
         later = straight[straight.index(own[0]) + 1 :]
         source = own[0].args[0]
-        moved = any(v in n.args or (isinstance(source, str) and n.dest == source) for n in later)
+        moved = any(
+            v in n.args or Spread(v) in n.args or (isinstance(source, str) and n.dest == source)
+            for n in later
+        )
         written = isinstance(source, Site) and any(
             isinstance(n.dest, Site) and n.dest.buffer == source.buffer for n in (*later, *lines)
         )
@@ -161,7 +197,7 @@ def _stored(node: Block, after: list[Node], reads: Reads) -> dict[str, Line]:
             break
         inside = sum(v in line.args for line in lines)
         final = [k for k, line in enumerate(lines) if line.dest == v]
-        if not final or any(v in line.args for line in lines[final[-1] + 1 :]):
+        if not final or any(v in line.args or Spread(v) in line.args for line in lines[final[-1] + 1 :]):
             continue
         if reads.get(v, 0) == inside + 1 and v not in found and not any(v in tied(line) for line in lines):
             found[v] = n
@@ -197,11 +233,16 @@ def _copy(node: Block, iteration: int, suffix: str, starts: dict[str, Arg], read
             site = site.at(name, k)
         return site
 
+    def renamed(name: str) -> str:
+        return name + suffix if name in inner else name
+
     def moved(a: Arg) -> Arg:
         if isinstance(a, Site):
             return at(a)
         if isinstance(a, str):
-            return starts.get(a, a + suffix if a in inner else a)
+            return starts.get(a, renamed(a))
+        if isinstance(a, Spread):
+            return Spread(at(a.scalar) if isinstance(a.scalar, Site) else renamed(a.scalar))
         return a
 
     out = []
@@ -236,6 +277,65 @@ def _sunk(nodes: Nodes, reads: Reads) -> Nodes:
     return tuple(out)
 
 
+def paired(nodes: Nodes) -> Nodes:
+    """Return a tree in which two scalars that are stored next to each other go to memory as one word."""
+    out: list[Node] = []
+    for n in nodes:
+        if isinstance(n, Block):
+            out.append(replace(n, body=paired(n.body)))
+            continue
+        place = _partner(n, out)
+        if place is None:
+            out.append(n)
+            continue
+        other = out.pop(place)
+        assert isinstance(other, Line)
+        assert isinstance(other.dest, Site)
+        assert isinstance(n.dest, Site)
+        low, high = sorted((other, n), key=lambda line: line.dest.const if isinstance(line.dest, Site) else 0)
+        assert isinstance(low.dest, Site)
+        type = VType(n.type.dtype, 2)
+        out.append(Line("pack", type, low.dest._replace(type=type), (*low.args, *high.args)))
+    return tuple(out)
+
+
+def _partner(n: Line, before: list[Node]) -> int | None:
+    """Return the place of the store of the other half of the word that line `n` stores to."""
+    if not _half(n):
+        return None
+    assert isinstance(n.dest, Site)
+    for place in range(len(before) - 1, -1, -1):
+        line = before[place]
+        if not isinstance(line, Line):
+            return None
+        if isinstance(line.dest, Site) and _half(line) and _one_word(line.dest, n.dest):
+            value = line.args[0]
+            later = [x for x in before[place + 1 :] if isinstance(x, Line)]
+            return None if any(x.dest == value for x in later) else place
+        touched = (*line.reads, *((line.dest,) if isinstance(line.dest, Site) else ()))
+        if any(s.buffer == n.dest.buffer and not apart(s, n.dest) for s in touched):
+            return None
+    return None
+
+
+def _half(n: Line) -> bool:
+    return (
+        n.op == "copy"
+        and isinstance(n.dest, Site)
+        and isinstance(n.args[0], str)
+        and n.type.lanes == 1
+        and n.type.dtype.name == "f32"
+    )
+
+
+def _one_word(a: Site, b: Site) -> bool:
+    return (
+        a._replace(const=0) == b._replace(const=0)
+        and abs(a.const - b.const) == a.bytes
+        and min(a.const, b.const) % WORD_BYTES == 0
+    )
+
+
 def _source(n: Line, before: list[Node], reads: Reads) -> int | None:
     """Return the place of the line that may store its result instead of line `n`; None when none may."""
     v = n.args[0]
@@ -246,7 +346,7 @@ def _source(n: Line, before: list[Node], reads: Reads) -> int | None:
         if not isinstance(line, Line):
             return None
         if line.dest == v:
-            return None if v in tied(line) else place
+            return None if v in tied(line) or line.type != n.type else place
         touched = (*line.reads, *((line.dest,) if isinstance(line.dest, Site) else ()))
         if not all(apart(s, n.dest) for s in touched):
             return None

@@ -14,7 +14,7 @@ _TIED = ("mac", "msub", "reduce_add")
 
 def tied(line: Line) -> set[str]:
     """Return the register that a line reads because it adds to it, if it does."""
-    return {line.dest} if line.op in _TIED and isinstance(line.dest, str) else set()
+    return {line.dest} if line.op.split(":")[0] in _TIED and isinstance(line.dest, str) else set()
 
 
 @dataclass(slots=True)

@@ -65,8 +65,14 @@ class Fixed(NamedTuple):
         return self.value.hex(), self.type
 
 
-Arg = str | Site | Fixed
-"""An operand: a virtual register, memory, or a constant."""
+class Spread(NamedTuple):
+    """A scalar to be taken for all lanes: in a register, or in the first lane of a word in memory."""
+
+    scalar: str | Site
+
+
+Arg = str | Site | Fixed | Spread
+"""An operand: a virtual register, memory, a constant, or a scalar for all lanes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +94,8 @@ class Line:
     @property
     def reads(self) -> tuple[Site, ...]:
         """The different accesses among the operands; one that occurs twice is one element of a stream."""
-        return tuple(dict.fromkeys(a for a in self.args if isinstance(a, Site)))
+        found = (a.scalar if isinstance(a, Spread) else a for a in self.args)
+        return tuple(dict.fromkeys(a for a in found if isinstance(a, Site)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,8 +200,18 @@ class Builder:
         name = s.var.name
         if not s.mutable:
             leaf = self._leaf(s.value)
-            if isinstance(leaf, Fixed | str):
+            if isinstance(leaf, Fixed | str | Spread):
                 self.aliases[name] = leaf
+                return
+            wide = self._wide(s.value)
+            if wide is not None and wide.steps and wide.buffer not in self._written:
+                self.shared.append(name)
+                if name not in self.kept:
+                    self.aliases[name] = Spread(wide)
+                    return
+            if isinstance(s.value, Call) and s.value.op == "splat":
+                self._assign(s.value.args[0], name, s.value.args[0].type, out)
+                self.aliases[name] = Spread(name)
                 return
             if leaf is not None and leaf.steps and leaf.buffer not in self._written:
                 if self.uses.get(name, 0) > 1:
@@ -205,6 +222,14 @@ class Builder:
         self._assign(s.value, name, s.var.type, out)
 
     # ------------------------------------------------------------ values
+
+    def _wide(self, v: Value) -> Site | None:
+        """Return the word whose first lane a value spreads over all lanes, None where there is none."""
+        if not isinstance(v, Call) or v.op != "splat" or not isinstance(v.args[0], Load):
+            return None
+        load = v.args[0]
+        site = self._site(load.buffer, load.offset, load.type)._replace(type=v.type)
+        return site if aligned(site) else None
 
     def _leaf(self, v: Value) -> Arg | None:
         """Return a value that needs no instruction: a register, a constant, an element; None for others."""
@@ -220,7 +245,9 @@ class Builder:
             return self._site(v.buffer, v.offset, v.type)
         if v.op == "splat":
             scalar = self._leaf(v.args[0])
-            return Fixed(scalar.value, v.type) if isinstance(scalar, Fixed) else None
+            if isinstance(scalar, Fixed):
+                return Fixed(scalar.value, v.type)
+            return Spread(scalar) if isinstance(scalar, str) else None
         return None
 
     def _arg(self, v: Value, out: list[Node]) -> Arg:
@@ -229,6 +256,9 @@ class Builder:
             return leaf
         self._count += 1
         name = f"%{self._count}"
+        if isinstance(v, Call) and v.op == "splat":
+            self._assign(v.args[0], name, v.args[0].type, out)
+            return Spread(name)
         self._assign(v, name, v.type, out)
         return name
 
@@ -239,27 +269,34 @@ class Builder:
             out.append(Line("copy", type, dest, (leaf,)))
             return
         assert isinstance(v, Call)
+        if v.op == "splat":
+            out.append(Line("copy", type, dest, (self._arg(v, out),)))
+            return
         if not v.type.dtype.is_float:
             raise NestError(f"it computes with {v.type.dtype}")
-        if v.type.dtype.name == "bf16" or (v.type.dtype.name == "f16" and v.type.lanes == 1):
+        narrow = v.type.dtype.name == "f16" and v.type.lanes == 1 and v.op != "reduce_add"
+        if v.type.dtype.name == "bf16" or narrow:
             raise NestError(f"it computes with {v.type.dtype} one by one")
         if v.op in ("fma", "mad"):
             a, b, c = v.args
             signs = _negated(a), _negated(c)
             args = tuple(self._arg(x, out) for x in (_bare(a), b, _bare(c)))
             out.append(Line(_SIGNED[signs], type, dest, args, v.op == "mad"))
-        elif v.op in _BINARY or v.op in _UNARY or v.op == "splat":
+        elif v.op in _BINARY or v.op in _UNARY:
             if v.op in ("div", "sqrt") and not self.divides:
                 raise NestError(f"it computes {v.op}, which the FPU has no instruction for")
             args = tuple(self._arg(x, out) for x in v.args)
             out.append(Line(v.op, type, dest, args))
         elif v.op == "reduce_add":
-            arg = self._arg(v.args[0], out)
-            self._count += 1
-            total = f"%{self._count}"
-            out.append(Line("copy", v.args[0].type, total, (Fixed(0.0, v.args[0].type),)))
-            out.append(Line("reduce_add", v.args[0].type, total, (arg,)))
-            out.append(Line("copy", type, dest, (total,)))
+            arg, lanes = self._arg(v.args[0], out), v.args[0].type.lanes
+            while lanes > 1:
+                # each halves the lanes: neighbours are added to zeros
+                self._count += 1
+                total = f"%{self._count}"
+                out.append(Line("copy", v.args[0].type, total, (Fixed(0.0, v.args[0].type),)))
+                out.append(Line("reduce_add", v.args[0].type, total, (arg,)))
+                arg, lanes = total, lanes // 2
+            out.append(Line("copy", type, dest, (arg,)))
         else:
             raise NestError(f"it computes {v.op}, which the FPU has no instruction for")
 
