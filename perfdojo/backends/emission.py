@@ -24,10 +24,10 @@ from perfdojo.compiler.emitted import (
 )
 from perfdojo.compiler.ir import Program
 from perfdojo.compiler.lowering.layout import Layout, layouts
-from perfdojo.compiler.lowering.lir import Allocate, For, Function, If, Load, Stmt, Store, Stream, children
+from perfdojo.compiler.lowering.lir import Allocate, Copy, For, Function, Load, Stmt, Store, Stream, children
 from perfdojo.compiler.lowering.lower import lower
 from perfdojo.compiler.lowering.target import FpLevel, Target
-from perfdojo.compiler.lowering.walk import values
+from perfdojo.compiler.lowering.walk import BLOCKS, values
 from perfdojo.compiler.schedule import Scheduled
 from perfdojo.compiler.walk import const_int
 from perfdojo.compiler.work import work
@@ -42,12 +42,14 @@ class EmitOptions:
         flags: compiler flags of the target (-mavx512f).
         emulation: see `EmittedSource`.
         scheduled: the schedule that `program` was made by, if one was.
+        cores: of a cluster that are to run it; 0: all that there are, where it has a use for them.
     """
 
     origin: Program | None = None
     flags: tuple[str, ...] = ()
     emulation: tuple[tuple[str, str], ...] = ()
     scheduled: Scheduled | None = None
+    cores: int = 0
 
 
 def emit(
@@ -163,6 +165,8 @@ def unused(function: Function, arguments: tuple[Argument, ...], names: Names) ->
             read.add(s.buffer)
         elif isinstance(s, Stream):
             read |= s.read | s.written
+        elif isinstance(s, Copy):
+            read |= {s.to, s.source}
         while stack:
             v = stack.pop()
             if isinstance(v, Load):
@@ -176,7 +180,7 @@ def nested(body: tuple[Stmt, ...]) -> list[Stmt]:
     found: list[Stmt] = []
     for s in body:
         found.append(s)
-        if isinstance(s, For | If):
+        if isinstance(s, BLOCKS):
             found += nested(s.body)
     return found
 

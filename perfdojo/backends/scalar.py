@@ -10,7 +10,22 @@ from perfdojo.backends.names import Names
 from perfdojo.backends.printer import VectorPrinter
 from perfdojo.compiler.dtypes import BF16, BOOL, F16, F32, F64, I32, I64, DType
 from perfdojo.compiler.emitted import C_TYPES
-from perfdojo.compiler.lowering.lir import Call, Const, For, Load, Prefetch, Store, Stream, Value, Var, VType
+from perfdojo.compiler.lowering.lir import (
+    Barrier,
+    Call,
+    Const,
+    Copy,
+    For,
+    Load,
+    Prefetch,
+    Share,
+    Store,
+    Stream,
+    Value,
+    Var,
+    VType,
+    Wait,
+)
 
 ATOM = 100
 _UNARY = 14
@@ -86,6 +101,18 @@ class ScalarPrinter:
         if dtype in (F16, BF16):
             return f"{self.use(f'pd_store_{dtype}')}({self.value(store.value)})"
         return self.value(store.value)
+
+    def share(self, s: Share) -> tuple[str, list[str]]:
+        """Return what stands in front of the brace of a share, and the lines behind it."""
+        raise ValueError(f"one hart runs the function, there is nothing for {s.who}")
+
+    def core_loop(self, s: For) -> str:
+        """Return what stands in front of the brace of a loop whose iterations cores share."""
+        raise ValueError(f"one hart runs the function, not the {s.cores} of {s.var.name}")
+
+    def order(self, s: Barrier | Wait | Copy) -> str:
+        """Return the C statement that all harts, or the DMA engine, are given."""
+        raise ValueError(f"one hart runs the function, without {type(s).__name__}")
 
     def stream(self, s: Stream) -> str:
         """Return the call of the function that runs a nest."""

@@ -10,16 +10,20 @@ from perfdojo.backends.scalar import ScalarPrinter
 from perfdojo.compiler.emitted import C_TYPES
 from perfdojo.compiler.lowering.lir import (
     Allocate,
+    Barrier,
     Comment,
+    Copy,
     Fence,
     For,
     If,
     Let,
     Prefetch,
     Set,
+    Share,
     Stmt,
     Store,
     Stream,
+    Wait,
 )
 
 WIDTH = 110
@@ -63,12 +67,28 @@ def _block(body: tuple[Stmt, ...], printer: ScalarPrinter, threads: int, depth: 
                 yield from (
                     _fenced(s, printer, threads, depth) if s.fenced else _loop(s, printer, threads, depth)
                 )
+            case Share():
+                yield from _share(s, printer, threads, depth)
+            case Barrier() | Wait() | Copy():
+                yield pad + printer.order(s)
             case Stream():
                 yield f"{pad}{printer.stream(s)};"
             case Allocate():
                 if s.space == "stack":
                     name = _buffer(s.buffer, printer)
                     yield f"{pad}_Alignas(64) {C_TYPES[s.dtype.name]} {name}[{s.elems}];"
+
+
+def _share(s: Share, printer: ScalarPrinter, threads: int, depth: int) -> Iterator[str]:
+    pad = "  " * depth
+    head, first = printer.share(s)
+    if not head and not first:
+        yield from _block(s.body, printer, threads, depth)
+        return
+    yield f"{pad}{head}{{"
+    yield from (f"{pad}  {line}" for line in first)
+    yield from _block(s.body, printer, threads, depth + 1)
+    yield pad + "}"
 
 
 def _comments(s: For, pad: str) -> Iterator[str]:
@@ -98,12 +118,13 @@ def _loop(s: For, printer: ScalarPrinter, threads: int, depth: int) -> Iterator[
     pad = "  " * depth
     name = printer.names.give("variable", s.var.name)
     step = f"{name} += {s.step}" if s.step != 1 else f"++{name}"
-    if s.parallel and not s.fenced:
+    if s.parallel and not s.fenced and s.cores == 1:
         yield f"{pad}#pragma omp parallel for num_threads({threads})"
     if s.unroll:
         yield f"{pad}#pragma GCC unroll {s.unroll}"
     first, end = printer.value(s.start), printer.value(s.stop, 11)
-    yield f"{pad}for ({printer.counter} {name} = {first}; {name} < {end}; {step}) {{"
+    head = f"for ({printer.counter} {name} = {first}; {name} < {end}; {step}) "
+    yield f"{pad}{printer.core_loop(s) if s.cores > 1 else head}{{"
     for buffer in s.private:
         own = _buffer(buffer, printer)
         yield f"{pad}  {C_TYPES[printer.element_type(buffer).name]} *restrict {own} = {own_memory(own)};"

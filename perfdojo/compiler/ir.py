@@ -129,7 +129,7 @@ CONCURRENT_MARKS: frozenset[str] = frozenset(
     ("parallel", "grid_x", "grid_y", "grid_z", "block_x", "block_y", "block_z", "core")
 )
 """Marks under which the iterations of a scope may run at the same time; races are rejected."""
-MARKS: frozenset[str] = CONCURRENT_MARKS | {"unroll", "vector", "stream", "frep"}
+MARKS: frozenset[str] = CONCURRENT_MARKS | {"unroll", "vector", "stream", "frep", "dma"}
 
 # ---------------------------------------------------------------- buffers and the program
 

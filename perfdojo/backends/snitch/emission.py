@@ -16,13 +16,20 @@ from perfdojo.backends.emission import (
 )
 from perfdojo.backends.helpers import helper_text
 from perfdojo.backends.names import Names
-from perfdojo.backends.scalar import ScalarPrinter
 from perfdojo.backends.snitch.arrays import array_call
+from perfdojo.backends.snitch.cluster import (
+    HEADER,
+    MOST_CORES,
+    ClusterPrinter,
+    header_text,
+    shares_of,
+    target_for,
+)
 from perfdojo.backends.snitch.counters import narrow
 from perfdojo.backends.snitch.nests import assembly_file, functions_of, streams_of, whole_kernel
 from perfdojo.backends.snitch.runtime import runtime_files, with_inverse_roots
 from perfdojo.backends.statements import lines
-from perfdojo.compiler.emitted import C_TYPES, MARKER, Argument, EmittedSource
+from perfdojo.compiler.emitted import MARKER, Argument, EmittedSource
 from perfdojo.compiler.ir import Program
 from perfdojo.compiler.lowering.layout import layouts
 from perfdojo.compiler.lowering.lir import Allocate, Function
@@ -37,7 +44,9 @@ ALIGNMENT = 8
 
 def emitted(program: Program, target: Target, fp: FpLevel, options: EmitOptions) -> EmittedSource:
     """Return the source of a bound, verified and scheduled program."""
-    function = lower(program, target, fp)
+    function = lower(program, target_for(program, target), fp, cores=options.cores or MOST_CORES)
+    shares = {s.who for s in shares_of(function)}
+    cores = (options.cores or MOST_CORES) if "cores" in shares else 1
     placed = layouts(program)
     names = Names()
     symbol = names.give("function", program.name)
@@ -56,18 +65,23 @@ def emitted(program: Program, target: Target, fp: FpLevel, options: EmitOptions)
         fp=fp,
         flags=options.flags,
         links=("-lgcc",),
-        workspace=tuple(w.replace("on the heap", "of static memory") for w in workspace(function.body)),
+        workspace=tuple(_own_words(w) for w in workspace(function.body)),
         flops=done.flops,
         integer_ops=done.integer_ops,
         bytes=done.bytes,
         alignment=ALIGNMENT,
-        memory="tcdm" if streams_of(function) else "",
+        cores=cores,
+        dma="dma" in shares,
+        memory="main" if "dma" in shares else "tcdm" if streams_of(function) else "",
     )
     whole = whole_kernel(function, arguments)
     nests = functions_of(function, symbol, names, whole, prototype)
-    printed = None if whole else _source(function, arguments, names, {id(n.stream): n.name for n in nests})
+    called = {id(n.stream): n.name for n in nests}
+    printed = None if whole else _source(function, arguments, names, called, made)
     text = "" if printed is None else "\n".join((prototype, printed[1], *printed[0]))
     runtime = runtime_files(text)
+    if shares:
+        runtime = ((HEADER, header_text(made.dma)), *runtime)
     assembled = [f"{program.name}.S"] if nests else []
     written = [] if printed is None else [f"{program.name}.c"]
     files = [*written, *assembled, *(name for name, _ in runtime if name.endswith((".c", ".S")))]
@@ -111,22 +125,27 @@ def _command(files: list[str], made: EmittedSource) -> tuple[str, ...]:
 
 
 def _source(
-    function: Function, arguments: tuple[Argument, ...], names: Names, nests: dict[int, str]
+    function: Function,
+    arguments: tuple[Argument, ...],
+    names: Names,
+    nests: dict[int, str],
+    made: EmittedSource,
 ) -> tuple[list[str], str]:
     """Return the lines between the braces of the C function, and the helpers that they call."""
-    printer = ScalarPrinter(names, dict(function.element_types), None)
+    printer = ClusterPrinter(names, dict(function.element_types), None)
     printer.nests = nests
+    printer.cores, printer.dma = made.cores, made.dma
     printer.loop_call = array_call
     printer.counter = "int32_t" if narrow(function.body) else "int64_t"
     static = [s for s in nested(function.body) if isinstance(s, Allocate) and s.space == "heap"]
     body = [
         *unused(function, arguments, names),
-        *(_static(s, names) for s in static),
+        *([printer.start()] if shares_of(function) else []),
+        *(printer.static(s, ALIGNMENT) for s in static),
         *lines(function.body, printer, 1),
     ]
     return body, with_inverse_roots(helper_text(printer.helpers))
 
 
-def _static(s: Allocate, names: Names) -> str:
-    name = names.give("buffer", s.buffer)
-    return f"  static _Alignas({ALIGNMENT}) {C_TYPES[s.dtype.name]} {name}[{s.elems}];"
+def _own_words(workspace: str) -> str:
+    return workspace.replace("on the heap", "of static memory").replace("threads", "cores")

@@ -1,4 +1,4 @@
-"""A function that all harts of a cluster run: loops that all of them run, shares of some of them, barriers."""
+"""A function that all harts of a cluster run: loops that all of them run, shares of some, barriers."""
 
 from __future__ import annotations
 
@@ -126,5 +126,3 @@ def _with_private(body: tuple[Stmt, ...], private: frozenset[str]) -> Iterator[S
             yield replace(s, body=tuple(_with_private(s.body, private)))
         else:
             yield s
-
-
