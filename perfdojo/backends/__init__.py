@@ -84,12 +84,14 @@ def emit(
     fp: FpLevel = "reassoc",
     threads: int = 1,
     scheduled: Scheduled | None = None,
+    cores: int = 0,
 ) -> EmittedSource:
     """Return the source of a bound, verified program for a target.
 
     Args:
         threads: threads of @parallel scopes; with 1 the source needs no OpenMP.
         scheduled: what a schedule has made of the program, to be lowered as it is; else it is planned.
+        cores: of a cluster, for @core scopes; 0: all that there are.
     Raises:
         PerfDojoError: there is no such target.
     """
@@ -101,7 +103,8 @@ def emit(
     made = planned(program, target, fp=fp, threads=threads, scheduled=scheduled)
     own = getattr(module, "emit", None)
     if own is not None:
-        written: EmittedSource = own(made, fp, EmitOptions(program, module.FLAGS, scheduled=scheduled))
+        chosen = EmitOptions(program, module.FLAGS, scheduled=scheduled, cores=cores)
+        written: EmittedSource = own(made, fp, chosen)
         return written
     printer = getattr(module, "vector_printer", None)
     emulation: tuple[tuple[str, str], ...] = getattr(module, "emulation", tuple)()
