@@ -44,7 +44,7 @@ static void release(Cluster *c) {
     h->wait_barrier = 0, h->resume = c->now + 2;
     event(c, EV_RELEASED, i, h->pc, 0);
   }
-  c->barrier_n = 0, c->awake = (1u << c->harts) - 1;
+  c->barrier_n = 0, c->awake = c->look = (1u << c->harts) - 1;
 }
 
 static void sleep_idle(Cluster *c) {
@@ -58,21 +58,22 @@ static void sleep_idle(Cluster *c) {
 }
 
 void cluster_run(Cluster *c) {
-  c->awake = (1u << c->harts) - 1;
+  c->awake = c->look = (1u << c->harts) - 1;
   while (!c->stop && c->now < c->max_cycles) {
-    dma_cycle(c);
+    if (c->dma.n | c->dma.fin_n | c->tcdm.dma_banks) dma_cycle(c);
     memory_cycle(c);
-    muldiv_present(c);
+    if (c->md.waiting) muldiv_present(c);
     for (uint32_t left = c->awake; left; left &= left - 1) {
       Hart *h = &c->hart[__builtin_ctz(left)];
       if (!fpss_quiet(h)) fpss_cycle(h);
     }
-    muldiv_accept(c);
-    icache_cycle(c);
+    if (c->md.waiting) muldiv_accept(c);
+    if (c->look | c->l1.look_valid | c->l1.refills) icache_cycle(c);
     uint32_t waits = 0;
     for (uint32_t left = c->awake; left; left &= left - 1) {
       Hart *h = &c->hart[__builtin_ctz(left)];
-      hart_cycle(h);
+      if (hart_waits(h)) h->stalls[h->stall]++;
+      else hart_cycle(h);
       waits |= h->wait_barrier | h->parked;
     }
     if (waits) {

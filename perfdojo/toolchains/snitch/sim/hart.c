@@ -209,10 +209,6 @@ static uint8_t needs(const Hart *h, int why, bool registers) {
 
 void hart_cycle(Hart *h) {
   bool writes = false;
-  if (h->needs == NEED_RESULT ? !(h->n0.lrsp | h->n0.rsp) : h->needs == NEED_ROOM && h->n0.acc == 2 && !(h->n0.lrsp | h->n0.rsp)) {
-    h->stalls[h->stall]++;
-    return;
-  }
   h->needs = NEED_LOOK;
   if (h->parked) {
     h->instret++;
@@ -232,6 +228,7 @@ void hart_cycle(Hart *h) {
       if (!why) event(h->cl, EV_CORE, h->id, pc, d->word);
     }
     count_core(h, pc, why);
+    if (h->pc != h->l0.calm_pc) h->cl->look |= 1u << h->id;
   }
   if (h->n0.lrsp | h->n0.rsp) retire(h, !writes), h->needs = NEED_LOOK;
 }

@@ -4,6 +4,11 @@
 #include "model.h"
 void hart_reset(Hart *h, Cluster *c, uint32_t id, uint32_t entry);
 void hart_cycle(Hart *h);
+// Whether the stall of the last cycle is known to go on.
+static inline bool hart_waits(const Hart *h) {
+  if (!h->needs || h->n0.lrsp | h->n0.rsp) return false;
+  return h->needs == NEED_RESULT || h->n0.acc == 2;
+}
 bool hart_idle(const Hart *h);  // waits for the barrier or loops in place, with nothing under way
 void hart_slept(Hart *h);       // counts the cycles since asleep_since
 bool hart_page(Hart *h);       // finds the page of the program counter; false after an error

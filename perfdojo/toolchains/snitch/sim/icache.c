@@ -138,11 +138,12 @@ static uint32_t l1_cycle(Cluster *c, const Ask *ask, uint32_t asks, uint32_t *gr
 void icache_cycle(Cluster *c) {
   Ask ask[MAX_HARTS];
   uint32_t asks = 0, granted = 0, arrived = 0, busy = 0;
-  for (uint32_t left = c->awake; left; left &= left - 1) {
+  for (uint32_t left = c->look & c->awake; left; left &= left - 1) {
     uint32_t i = (uint32_t)__builtin_ctz(left);
     Hart *h = &c->hart[i];
-    if (h->pc == h->l0.calm_pc || !hart_page(h)) continue;
+    if (!hart_page(h)) continue;
     ask[i] = l0_look(h);
+    if (h->pc == h->l0.calm_pc) c->look &= ~(1u << i);
     asks |= (uint32_t)ask[i].asks << i;
     busy |= (uint32_t)(h->l0.pending || ask[i].latch || ask[i].asks) << i;
   }
@@ -156,6 +157,7 @@ void icache_cycle(Cluster *c) {
 void icache_flush(Hart *h) {
   L1 *l = &h->cl->l1;
   h->l0.valid = 0, h->l0.calm_line = 0, h->l0.calm_pc = 1;
+  h->cl->look |= 1u << h->id;
   memset(l->valid, 0, sizeof l->valid);
   l->init_until = h->cl->now + INIT;
 }

@@ -160,7 +160,8 @@ typedef struct {          // TCDM: bytes, an arbiter a bank, atomics in progress
   Arb bank[BANKS];
   uint8_t amo_state[BANKS];
   struct { uint32_t addr; uint8_t hart, valid; } lr[BANKS];
-  uint32_t want[BANKS], touched;    // ports that ask for each bank in this cycle
+  uint32_t want[BANKS], touched, clash;  // ports that ask for each bank in this cycle; banks asked at all, by more than one
+  uint32_t locked;        // banks whose arbiter holds a request
   uint32_t amo_busy;      // banks with an atomic in progress
   uint32_t asks;          // requests of this cycle
   uint32_t dma_banks;     // banks that the DMA takes in this cycle
@@ -207,6 +208,7 @@ typedef struct Cluster {
   L1 l1;
   Page **pages;           // of main memory
   uint32_t barrier_n;
+  uint32_t look;          // harts whose instruction fetch is not known to hit
   uint32_t awake;         // harts that are stepped; the others wait for the barrier or loop in place, with nothing under way
   uint64_t perf_zero[16], perf_sel[16];
   uint32_t scratch[4];

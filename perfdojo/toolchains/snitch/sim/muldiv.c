@@ -31,7 +31,6 @@ static int steps(uint32_t f3, uint32_t a, uint32_t b) {
 
 void muldiv_present(Cluster *c) {
   MulDiv *m = &c->md;
-  if (!m->waiting) return;
   bool div = m->div_state == FINISH || (m->div_state == DIVIDE && m->div_zero);
   uint32_t req = m->mul_valid | (uint32_t)div << 1;
   m->offered = 0;
@@ -67,7 +66,6 @@ static bool start(Cluster *c, Hart *h, const Offload *o, bool mul_free, bool div
 
 void muldiv_accept(Cluster *c) {
   MulDiv *m = &c->md;
-  if (!m->waiting) return;
   bool div_idle = m->div_state == IDLE;
   if (m->offered) {
     Hart *h = &c->hart[m->offered == 2 ? m->div_hart : m->mul_hart];

@@ -146,6 +146,7 @@ bool mover_cycle(Hart *h, uint32_t i, int asked, bool granted) {
   }
   bool busy = !m->q.done || !done || m->rsp || answered || m->out_n || (m->q.write && m->n);
   if (!busy) m->was_done = m->config_ok = 1;
+  h->fp.write_lanes = (uint8_t)((h->fp.write_lanes & ~(1u << i)) | (uint32_t)mover_writes(m) << i);
   m->steady = is_steady(h->cl, m) ? (m->q.write ? STEADY_WRITE : STEADY_READ) : 0;
   return busy;
 }

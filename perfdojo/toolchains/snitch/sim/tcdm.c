@@ -66,6 +66,7 @@ static uint64_t access_out(Cluster *c, const MemReq *q) {
 
 static inline void ask(Tcdm *t, uint32_t port, uint32_t addr) {
   uint32_t bank = (addr >> 3) & (BANKS - 1);
+  t->clash |= t->touched & 1u << bank;
   t->want[bank] |= 1u << port, t->touched |= 1u << bank, t->asks++;
 }
 
@@ -88,7 +89,6 @@ static void hart_asks(Cluster *c, Hart *h, Asked *a) {
     uint32_t i = (uint32_t)__builtin_ctz(left);
     Mover *m = &f->mover[i];
     f->lane_ok = (uint8_t)((f->lane_ok & ~(1u << i)) | (uint32_t)mover_lane_ok(m) << i);
-    f->write_lanes = (uint8_t)((f->write_lanes & ~(1u << i)) | (uint32_t)mover_writes(m) << i);
     a->kind[i] = (uint8_t)mover_wants(m, &addr);
     if (!i) addr0 = addr;
     else if (a->kind[i]) ask(&c->tcdm, port + i, addr);
@@ -112,21 +112,25 @@ static void step_atomics(Tcdm *t) {
 // Grants one request a bank; returns the ports granted.
 static uint32_t arbitrate(Tcdm *t) {
   uint32_t granted = 0, grants = 0, closed = t->amo_busy | t->dma_banks;
+  if (!(closed | t->clash | t->locked)) {  // one request a bank at most
+    for (uint32_t left = t->touched; left; left &= left - 1) {
+      uint32_t b = (uint32_t)__builtin_ctz(left);
+      granted |= t->want[b], t->bank[b].rr = (uint8_t)__builtin_ctz(t->want[b]), t->want[b] = 0;
+    }
+    t->accesses += t->asks, t->touched = t->asks = 0;
+    return granted;
+  }
   for (uint32_t left = t->touched; left; left &= left - 1) {
     uint32_t b = (uint32_t)__builtin_ctz(left), req = t->want[b];
     Arb *a = &t->bank[b];
     t->want[b] = 0;
-    if (closed >> b & 1) { arb_done(a, req, false); continue; }
-    grants++;
-    if (!(req & (req - 1)) && !a->lock) {
-      granted |= req, a->rr = (uint8_t)__builtin_ctz(req);
-      continue;
-    }
+    if (closed >> b & 1) { arb_done(a, req, false), t->locked |= 1u << b; continue; }
+    grants++, t->locked &= ~(1u << b);
     granted |= 1u << arb_try(a, req);
     arb_done(a, req, true);
   }
   t->accesses += t->asks, t->conflicts += t->asks - grants;
-  t->touched = t->asks = 0;
+  t->touched = t->asks = t->clash = 0;
   return granted;
 }
 
@@ -170,17 +174,16 @@ typedef struct { Hart *h; Mover *m; uint8_t i, kind; uint16_t port; } Slot;
 // Requests of the movers of a hart that has no load or store waiting.
 static uint32_t movers_ask(Cluster *c, Hart *h, Slot *slot) {
   Fpss *f = &h->fp;
-  uint32_t n = 0, ok = f->lane_ok, wr = f->write_lanes;
+  uint32_t n = 0, ok = f->lane_ok;
   for (uint32_t left = f->busy_movers; left; left &= left - 1) {
     uint32_t i = (uint32_t)__builtin_ctz(left), addr;
     Mover *m = &f->mover[i];
     ok = (ok & ~(1u << i)) | (uint32_t)mover_lane_ok(m) << i;
-    wr = (wr & ~(1u << i)) | (uint32_t)mover_writes(m) << i;
     uint8_t kind = (uint8_t)mover_wants(m, &addr);
     slot[n++] = (Slot){h, m, (uint8_t)i, kind, (uint16_t)(h->id * MOVERS + i)};
     if (kind) ask(&c->tcdm, h->id * MOVERS + i, addr);
   }
-  f->lane_ok = (uint8_t)ok, f->write_lanes = (uint8_t)wr;
+  f->lane_ok = (uint8_t)ok;
   return n;
 }
 
