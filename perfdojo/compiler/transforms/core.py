@@ -6,23 +6,36 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from perfdojo.compiler.ir import CONCURRENT_MARKS, Program
-from perfdojo.compiler.transforms._marks import SEQUENTIAL, inside, not_offered, why_dependent, with_mark
+from perfdojo.compiler.transforms._marks import (
+    SEQUENTIAL,
+    around,
+    inside,
+    not_offered,
+    why_dependent,
+    with_mark,
+)
 from perfdojo.compiler.transforms.base import Setting, Transform, Violation, extent_of, legal, no_scope
 from perfdojo.compiler.transforms.spelling import arg
 
 
+ALONE = ("vector", "stream", "frep")
+
+
 @dataclass(frozen=True, slots=True)
 class Core(Transform):
-    """Spread the iterations of an outermost scope over the cores of a cluster.
+    """Spread the iterations of a scope over the cores of a cluster; each has its own copy of what is private.
 
         core i
         i:N { B }   ->   i:N@core { B }
 
+    All cores run the loops around i; between what one core does and what another one needs of it they wait
+    for each other. What is in no such scope the first core does alone.
+
     0. i is a scope.
     1. The target has cores.
     2. i has no mark.
-    3. No scope is around i, and none in it runs concurrently.
-    4. (D) No iteration depends on another one.
+    3. No scope around i runs concurrently, in lanes or as a stream, and none in it runs concurrently.
+    4. (D) No iteration depends on another one; a `tmp` that each iteration fills before it reads is private.
     """
 
     scope: str = arg("scope")
@@ -31,20 +44,18 @@ class Core(Transform):
     def candidates(cls, program: Program, setting: Setting) -> Iterator[Transform]:
         if not_offered(setting, "core"):
             return
-        names = (n for n, p in program.scopes.items() if not p.around and extent_of(program, n) > 1)
+        names = (n for n in program.scopes if extent_of(program, n) > 1)
         yield from legal(map(cls, names), program, setting)
 
     def violations(self, program: Program, setting: Setting) -> Iterator[Violation]:
         yield from no_scope(program, self.scope)
         if reason := not_offered(setting, "core"):
             yield Violation(1, reason)
-        name, place = self.scope, program.scopes[self.scope]
-        if place.node.mark:
-            yield Violation(2, f"scope {name} is marked @{place.node.mark}", SEQUENTIAL.format(name))
-        if place.around:
-            yield Violation(
-                3, f"scope {name} is inside of {place.around[-1].name}", "mark the outermost scope"
-            )
+        name, mark = self.scope, program.scopes[self.scope].node.mark
+        if mark:
+            yield Violation(2, f"scope {name} is marked @{mark}", SEQUENTIAL.format(name))
+        if outer := around(program, name, {*CONCURRENT_MARKS, *ALONE}):
+            yield Violation(3, f"scope {name} is inside of {outer.name}, which is @{outer.mark}")
         if inner := inside(program, name, CONCURRENT_MARKS):
             yield Violation(3, f"scope {name} is around {inner.name}, which is @{inner.mark}")
         if reason := why_dependent(program, name):
