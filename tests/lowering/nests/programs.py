@@ -10,7 +10,8 @@ HEAD = "kernel k\n{buffers}\n"
 def generate(seed: int, dtype: str = "f64") -> str:
     """Return the text of a random program; some are wrong, and some no data mover can serve."""
     rng = random.Random(seed)
-    return rng.choice((_elementwise, _elementwise, _reduction, _reduction, _updates, _chain))(rng, dtype)
+    kinds = (_elementwise, _elementwise, _reduction, _reduction, _updates, _chain, _lanes, _lanes)
+    return rng.choice(kinds)(rng, dtype)
 
 
 def _index(rng: random.Random, scopes: list[tuple[int, int]]) -> tuple[str, int]:
@@ -118,6 +119,41 @@ def _chain(rng: random.Random, dtype: str) -> str:
         f"{n}@stream {m}{marks[0]} t[{{1}}] = {_value(rng, ['x[{0},{1}]'])}",
         f"| {m}{marks[1]} y[{{0}},{{1}}] = {_value(rng, ['t[' + other + ']', 'x[{0},{1}]'])}",
     ]
+    return _text(buffers, "\n".join(lines))
+
+
+def _lanes(rng: random.Random, dtype: str) -> str:
+    """Pairs of f32: rows, blocks, copies, lanes; operands are words, or scalars for both lanes; sums."""
+    rows, blocks, copies = rng.choice((1, 2, 3)), rng.choice((1, 2, 4)), rng.choice((1, 2, 4))
+    width = blocks * copies * 2
+    place = f"{{1}}*{2 * copies} + {{2}}*2 + {{3}}"
+    leaves = [f"x0[{{0}}, {place}]"]
+    buffers = [f"in x0: f32[{rows}, {width}]"]
+    if rng.random() < 0.6:
+        wide = rng.random() < 0.5
+        leaves.append("x1[{0}*2, {2}]" if wide else "x1[{0}*2, {1}*2 + 1]")
+        buffers.append(f"in x1: f32[{2 * rows}, {max(2 * blocks, copies)}]")
+    if rng.random() < 0.6:
+        leaves.append(f"x2[{place}]")
+        buffers.append(f"in x2: f32[{width}]")
+    scopes = f"{rows}@stream {blocks}{rng.choice(('', '@frep'))} {copies}@unroll 2@vector"
+    if rng.random() < 0.6:
+        buffers.append(f"out y: f32[{rows}, {width}]")
+        return _text(buffers, f"{scopes} y[{{0}}, {place}] = {_value(rng, leaves)}")
+    buffers.append(f"out y: f32[{rows}, {2 * copies}]")
+    lines = [
+        f"{rows}@stream {copies}@unroll 2@vector y[{{0}}, {{1}}*2 + {{2}}] = {rng.choice(('0', '1.5'))}",
+        f"| {blocks}{rng.choice(('', '@frep'))} {copies}@unroll 2@vector "
+        + f"y[{{0}}, {{2}}*2 + {{3}}] += {' * '.join(leaves[:2])}",
+    ]
+    if rng.random() < 0.5:
+        buffers[-1] = f"out y: f32[{rows}, {copies}]"
+        lines = [
+            f"{rows}@stream {copies}@unroll y[{{0}}, {{1}}] = 0",
+            f"| {blocks}{rng.choice(('', '@frep'))} 2@vector {copies}@unroll "
+            + f"y[{{0}}, {{3}}] += x0[{{0}}, {{1}}*{2 * copies} + {{3}}*2 + {{2}}]",
+        ]
+        buffers = [buffers[0], buffers[-1]]
     return _text(buffers, "\n".join(lines))
 
 
