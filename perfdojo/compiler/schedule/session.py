@@ -98,8 +98,8 @@ class History:
         move = _move(move)
         if move.why_not(self.program, self.setting) is not None:
             return False
-        step = Step(move, optional=True)
-        self._with(len(self.states) + 1, len(self.states) + 1, lambda s, at: (*s[:at], step))
+        made = State(Step(move, optional=True), move.rewrite(self.program))
+        self._become((*self.states, made))
         return True
 
     def together(self, moves: Callable[[], object]) -> Program:

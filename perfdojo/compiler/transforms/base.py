@@ -33,11 +33,24 @@ class Setting:
 
 
 class Violation(NamedTuple):
-    """A legality condition that does not hold: its number, a sentence, what to do instead."""
+    """A legality condition that does not hold.
+
+    Attributes:
+        condition: its number.
+        reason: a sentence.
+        advice: what to do instead, or "".
+        known: names one of which the last word of the reason may have meant.
+    """
 
     condition: int
     reason: str
-    hint: str = ""
+    advice: str = ""
+    known: tuple[str, ...] = ()
+
+    @property
+    def hint(self) -> str:
+        """What to do instead, or ""; looked for when it is asked for, as most violations are not told."""
+        return self.advice or nearest(self.reason.rsplit(" ", 1)[-1], self.known)
 
 
 class Illegal(ValueError):
@@ -125,14 +138,14 @@ def no_scope(program: Program, *names: str) -> Iterator[Violation]:
     """Yield condition 0, that the named scopes exist, where it does not hold."""
     for name in names:
         if name not in program.scopes:
-            yield Violation(0, f"there is no scope {name}", nearest(name, program.scopes))
+            yield Violation(0, f"there is no scope {name}", known=tuple(program.scopes))
 
 
 def no_statement(program: Program, *names: str) -> Iterator[Violation]:
     """Yield condition 0, that the named statements exist, where it does not hold."""
     for name in names:
         if name not in program.statements:
-            yield Violation(0, f"there is no statement {name}", nearest(name, program.statements))
+            yield Violation(0, f"there is no statement {name}", known=tuple(program.statements))
 
 
 def no_node(program: Program, *names: str) -> Iterator[Violation]:
@@ -140,7 +153,7 @@ def no_node(program: Program, *names: str) -> Iterator[Violation]:
     for name in names:
         if name not in program.scopes and name not in program.statements:
             known = (*program.scopes, *program.statements)
-            yield Violation(0, f"there is no scope or statement {name}", nearest(name, known))
+            yield Violation(0, f"there is no scope or statement {name}", known=known)
 
 
 def no_buffer(program: Program, *names: str) -> Iterator[Violation]:
@@ -148,7 +161,7 @@ def no_buffer(program: Program, *names: str) -> Iterator[Violation]:
     known = [b.name for b in program.buffers]
     for name in names:
         if name not in known:
-            yield Violation(0, f"there is no buffer {name}", nearest(name, known))
+            yield Violation(0, f"there is no buffer {name}", known=tuple(known))
 
 
 def no_free_name(program: Program, names: Iterable[str]) -> Iterator[Violation]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 from perfdojo.compiler.analysis.accesses import model
-from perfdojo.compiler.diagnostics import PerfDojoError, nearest
+from perfdojo.compiler.diagnostics import PerfDojoError
 from perfdojo.compiler.dtypes import I64
 from perfdojo.compiler.ir import (
     SPACES,
@@ -107,7 +107,7 @@ class CreateTemporary(Transform):
         yield from no_buffer(program, self.buffer)
         if self._place(program) is None:
             known_names = (*program.scopes, *program.statements)
-            yield Violation(0, f"there is no scope or statement {self.at}", nearest(self.at, known_names))
+            yield Violation(0, f"there is no scope or statement {self.at}", known=tuple(known_names))
         yield from no_free_name(program, self.names)
         if self.space and self.space not in setting.target.spaces:
             offered = f"it has {' '.join(sorted(setting.target.spaces))}"
