@@ -23,6 +23,7 @@ def made_by(
     threads: int,
     scheduled: Scheduled | None = None,
     compiled: tuple[str, ...] = (),
+    cores: int = 0,
 ) -> list[str]:
     """Return the lines of the comment at the top: command, levels, text of the kernel and of its schedule.
 
@@ -30,7 +31,7 @@ def made_by(
     """
     name = PurePath(origin.source.name).name if origin.source else f"{origin.name}.ir"
     sizes = "".join(f" -D {s.name}={const_int(s.value)}" for s in origin.sizes if s.given)
-    spread = f" --threads {threads}" if threads > 1 else ""
+    spread = f" --threads {threads}" if threads > 1 else f" --cores {cores}" if cores else ""
     how = f" {scheduled.option}" if scheduled and scheduled.option else ""
     text = origin.source.text if origin.source else render(origin)
     return [
@@ -100,12 +101,26 @@ def contract(program: Program, emitted: EmittedSource, placed: Mapping[str, Layo
     )
     lines += [
         *wrap(rules, 97),
+        *wrap(_callers(emitted), 97),
         *(f"Workspace: {w}." for w in emitted.workspace),
         "Returns 0; 1 when memory for a temporary could not be had, then no out array has a defined content."
         if any("heap" in w for w in emitted.workspace)
         else "Returns 0.",
     ]
     return [_safe(line) for line in lines]
+
+
+def _callers(emitted: EmittedSource) -> str:
+    """Return who calls the function together, "" where one does."""
+    if emitted.cores == 1 and not emitted.dma:
+        return ""
+    first = "hart 0" if emitted.cores == 1 else f"harts 0 to {emitted.cores - 1}"
+    dma = " and 8, which has the DMA engine," if emitted.dma else ""
+    main = " The arguments lie in main memory." if emitted.memory == "main" else ""
+    return (
+        f"To be called by {first}{dma} of the cluster together, with the same arguments; all other harts have"
+        f" to arrive at each barrier in it. The results are there when all have returned.{main}"
+    )
 
 
 def _formula(program: Program) -> str:

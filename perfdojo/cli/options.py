@@ -22,6 +22,8 @@ PLAYING = (
 )
 MAX_THREADS = 4096
 """More than any machine has; an int of C holds it."""
+MAX_CORES = 8
+"""Of a Snitch cluster that compute."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,7 @@ class Options:
         simulator: of Snitch clusters: builtin, verilator:PATH or banshee:PATH.
         trace: file for a trace of what the units of a Snitch cluster did.
         annotate: print the code for Snitch with cycles and causes of waits.
+        cores: of a Snitch cluster that run @core scopes; 0: all of them.
     """
 
     kernel: str
@@ -64,6 +67,7 @@ class Options:
     simulator: str = "builtin"
     trace: Path | None = None
     annotate: bool = False
+    cores: int = 0
 
 
 class _JsonParser(argparse.ArgumentParser):
@@ -187,6 +191,13 @@ def parser(json_errors: bool = False, playing: bool = False) -> argparse.Argumen
     snitch.add_argument(
         "--annotate", action="store_true", help="print the code with counts, cycles and causes of waits"
     )
+    snitch.add_argument(
+        "--cores",
+        metavar="n",
+        type=int,
+        default=0,
+        help="cores that share the iterations of @core scopes (default: 8, where there are such scopes)",
+    )
     info = p.add_argument_group("information")
     info.add_argument(
         "--list-targets", action="store_true", help="targets, and whether this machine can run them"
@@ -227,6 +238,8 @@ def options(p: argparse.ArgumentParser, argv: Sequence[str]) -> tuple[argparse.N
         p.error(f"--emit {a.emit} shows a stage and runs nothing: give {steps} without it")
     if a.target != "snitch" and (a.simulator != "builtin" or a.trace or a.annotate):
         p.error("--simulator, --trace and --annotate are for --target snitch")
+    if a.cores and not (a.target == "snitch" and 1 <= a.cores <= MAX_CORES):
+        p.error(f"--cores is between 1 and {MAX_CORES}, for --target snitch")
     emit = "shared" if a.shared else a.emit or ""
     main_job = not (emit or a.output or a.check or a.time or a.validate)
     chosen = Options(
@@ -253,6 +266,7 @@ def options(p: argparse.ArgumentParser, argv: Sequence[str]) -> tuple[argparse.N
         a.simulator,
         a.trace,
         a.annotate,
+        a.cores,
     )
     return a, chosen
 

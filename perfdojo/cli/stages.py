@@ -54,9 +54,9 @@ def _stage(
         shown = planned(bound, target, fp=o.fp, threads=o.threads, scheduled=scheduled)
         return ((f"{bound.name}.ir", f"# {MARKER}\n{render(shown)}"),)
     if o.emit == "lowered":
-        text = lowered(bound, target, fp=o.fp, threads=o.threads, scheduled=scheduled)
+        text = lowered(bound, target, fp=o.fp, threads=o.threads, scheduled=scheduled, cores=o.cores)
         return ((f"{bound.name}.lowered", f"# {MARKER}\n{text}"),)
-    emitted = emit(bound, target, fp=o.fp, threads=o.threads, scheduled=scheduled)
+    emitted = emit(bound, target, fp=o.fp, threads=o.threads, scheduled=scheduled, cores=o.cores)
     if o.emit == "source":
         return emitted.files if o.output else emitted.files[:1]
     from perfdojo.cli.machine import choose_machine

@@ -43,13 +43,14 @@ TARGET = Target(
     registers=29,
     masked_memory=False,
     supports=_supports,
-    marks=frozenset(("core", "frep", "stream", "unroll", "vector")),
+    marks=frozenset(("core", "dma", "frep", "stream", "unroll", "vector")),
     spaces=frozenset(("stack", "tcdm")),
     hosted=False,
     min_lanes=2,
     half_lanes=True,
     stack_buffer_bytes=1 << 10,
     stack_bytes=4 << 10,
+    cores=8,
 )
 
 

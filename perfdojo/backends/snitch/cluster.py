@@ -13,7 +13,6 @@ from perfdojo.compiler.lowering.target import Target
 from perfdojo.compiler.walk import scopes
 
 HEADER = "snitch_cluster.h"
-MOST_CORES = 8
 STACK_BYTES = 384
 """Of temporaries on the stack of each of several harts, which is 1 KiB."""
 BANKS, BANK_BYTES, APART = 32, 8, 4
@@ -77,7 +76,7 @@ class ClusterPrinter(ScalarPrinter):
     def order(self, s: Barrier | Wait | Copy) -> str:
         """Return the C statement that all harts, or the DMA engine, are given."""
         if isinstance(s, Barrier):
-            return "snitch_barrier();"
+            return f"snitch_barrier({self.hart if self.dma else ''});"
         if isinstance(s, Wait):
             return "snitch_dma_wait();"
         to, source = self.pointer(s.to, s.to_offset), self.pointer(s.source, s.from_offset)

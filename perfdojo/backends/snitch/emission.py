@@ -19,7 +19,6 @@ from perfdojo.backends.names import Names
 from perfdojo.backends.snitch.arrays import array_call
 from perfdojo.backends.snitch.cluster import (
     HEADER,
-    MOST_CORES,
     ClusterPrinter,
     header_text,
     shares_of,
@@ -44,9 +43,9 @@ ALIGNMENT = 8
 
 def emitted(program: Program, target: Target, fp: FpLevel, options: EmitOptions) -> EmittedSource:
     """Return the source of a bound, verified and scheduled program."""
-    function = lower(program, target_for(program, target), fp, cores=options.cores or MOST_CORES)
+    function = lower(program, target_for(program, target), fp, cores=options.cores)
     shares = {s.who for s in shares_of(function)}
-    cores = (options.cores or MOST_CORES) if "cores" in shares else 1
+    cores = (options.cores or target.cores) if "cores" in shares else 1
     placed = layouts(program)
     names = Names()
     symbol = names.give("function", program.name)
@@ -85,7 +84,9 @@ def emitted(program: Program, target: Target, fp: FpLevel, options: EmitOptions)
     assembled = [f"{program.name}.S"] if nests else []
     written = [] if printed is None else [f"{program.name}.c"]
     files = [*written, *assembled, *(name for name, _ in runtime if name.endswith((".c", ".S")))]
-    comment = made_by(options.origin or program, made, target, 1, options.scheduled, _command(files, made))
+    comment = made_by(
+        options.origin or program, made, target, 1, options.scheduled, _command(files, made), options.cores
+    )
     frame: dict[str, object] = {"marker": MARKER, "comment": comment}
     header = f"{program.name}.h"
     out: list[tuple[str, str]] = []

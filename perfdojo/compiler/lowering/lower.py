@@ -20,15 +20,15 @@ from perfdojo.compiler.lowering.walk import Facts
 from perfdojo.compiler.starts import explicit_starts
 
 
-def lower(program: Program, target: Target, fp: FpLevel, threads: int = 1, cores: int = 1) -> Function:
+def lower(program: Program, target: Target, fp: FpLevel, threads: int = 1, cores: int = 0) -> Function:
     """Return the target IR of a program that has passed `bind` and `verify`.
 
     Args:
         fp: how far results may differ from the reference; see docs/language.md for `strict`.
         threads: threads that @parallel scopes are spread over; 1 emits none.
-        cores: cores of a cluster that run it together, where the program has @core scopes.
+        cores: cores of a cluster that run it together, where the program has @core scopes; 0: all of them.
     """
-    context = Context(explicit_starts(program), target, fp, threads, cores=cores)
+    context = Context(explicit_starts(program), target, fp, threads, cores=cores or target.cores)
     body = clustered(context) or _by_one(context)
     body = hinted(body, context)
     types = tuple((b.name, b.dtype) for b in context.program.buffers)

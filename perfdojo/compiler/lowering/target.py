@@ -34,6 +34,7 @@ class Target:
         half_lanes: f16 is computed in lanes of 16 bits, not as f32.
         stack_buffer_bytes, stack_bytes: limits of one temporary and of all together on the stack; threads
             of a host have 2 MiB or more (glibc: 8 MiB).
+        cores: that run a function together and share its @core scopes.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Target:
     half_lanes: bool = False
     stack_buffer_bytes: int = 16 << 10
     stack_bytes: int = 256 << 10
+    cores: int = 1
 
 
 def at_least(level: FpLevel, needed: FpLevel) -> bool:
