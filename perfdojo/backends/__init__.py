@@ -68,13 +68,14 @@ def lowered(
     fp: FpLevel = "reassoc",
     threads: int = 1,
     scheduled: Scheduled | None = None,
+    cores: int = 0,
 ) -> str:
     """Return the target IR of a bound, verified program as text."""
     from perfdojo.compiler.lowering.lower import lower
     from perfdojo.compiler.lowering.text import render
 
     shown = planned(program, target, fp=fp, threads=threads, scheduled=scheduled)
-    return render(lower(shown, get_target(target), fp, threads))
+    return render(lower(shown, get_target(target), fp, threads, cores))
 
 
 def emit(
