@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from perfdojo.compiler.analysis.accesses import Access, Model
 from perfdojo.compiler.analysis.dependence import private_buffers
@@ -55,8 +55,19 @@ class Turns:
 
 
 Item = Part | Turns
-_Open = tuple[Part, int | None]
-"""A part that ran since the last barrier; the depth of the loop in an earlier iteration of which it did."""
+
+
+class _Open(NamedTuple):
+    """A part that ran since the last barrier.
+
+    Attributes:
+        carrier: depth of the loop in an earlier iteration of which it did; None: in the same one of all.
+        last: that was the iteration before.
+    """
+
+    part: Part
+    carrier: int | None = None
+    last: bool = False
 
 
 def parts(known: Model, cores: int, copied: Collection[str]) -> list[Item]:
@@ -135,7 +146,7 @@ class _Waiting:
     def __init__(self, known: Model, cores: int) -> None:
         self.known, self.cores = known, cores
         self._accesses: dict[int, dict[str, list[Access]]] = {}
-        self._answers: dict[tuple[int, int, int | None], str] = {}
+        self._answers: dict[tuple[_Open, Part], str] = {}
 
     def settle(self, items: Sequence[Item], before: list[_Open]) -> list[_Open]:
         """Set the barriers of sibling items and return what is open behind them."""
@@ -146,21 +157,22 @@ class _Waiting:
             if isinstance(item, Turns):
                 opened = self._loop(item, opened)
                 continue
-            found = {self._between(part, item, carrier) for part, carrier in opened}
+            found = {self._between(o, item) for o in opened}
             if "barrier" in found:
                 item.barrier, opened = True, []
             item.wait = item.wait or "wait" in found
-            opened = [*opened, (item, None)]
+            opened = [*opened, _Open(item)]
         return opened
 
     def _loop(self, loop: Turns, before: list[_Open]) -> list[_Open]:
         # what iterations ask of each other, then what they ask of what was before
         last = self.settle(loop.items, [])
-        last = self.settle(loop.items, [(part, loop.depth) for part in _unique(last)])
+        each = _waits(loop.items)
+        last = self.settle(loop.items, [_Open(part, loop.depth, each) for part in _unique(last)])
         clash, stopped = self._enters(loop.items, before)
         if clash:
             loop.barrier = True
-        after: list[_Open] = [(part, None) for part in _unique(last)]
+        after = [_Open(part) for part in _unique(last)]
         return after if loop.barrier or stopped else [*before, *after]
 
     def _enters(self, items: Sequence[Item], before: list[_Open]) -> tuple[bool, bool]:
@@ -173,20 +185,21 @@ class _Waiting:
                 if clash or stopped:
                     return clash, stopped
                 continue
-            found = {self._between(part, item, carrier) for part, carrier in before}
+            found = {self._between(o, item) for o in before}
             if "barrier" in found:
                 return True, False
             item.wait = item.wait or "wait" in found
         return False, False
 
-    def _between(self, first: Part, second: Part, carrier: int | None) -> str:
+    def _between(self, opened: _Open, second: Part) -> str:
         """Return what has to stand between two parts: a barrier, a wait for the DMA engine, or ""."""
-        key = id(first), id(second), carrier
+        key = opened, second
         if key not in self._answers:
-            self._answers[key] = self._asked(first, second, carrier)
+            self._answers[key] = self._asked(opened, second)
         return self._answers[key]
 
-    def _asked(self, first: Part, second: Part, carrier: int | None) -> str:
+    def _asked(self, opened: _Open, second: Part) -> str:
+        first = opened.part
         if first.who == second.who == "first":
             return ""
         one, two = self._of(first), self._of(second)
@@ -202,7 +215,7 @@ class _Waiting:
         if not pairs:
             return ""
         told = {first.who, second.who} == {"first", "cores"} or len(pairs) > MOST_PAIRS
-        if told or any(self._meet(first, second, a, b, carrier) for a, b in pairs):
+        if told or any(self._meet(opened, second, a, b) for a, b in pairs):
             return "wait" if engine else "barrier"
         return ""
 
@@ -222,8 +235,9 @@ class _Waiting:
                 found.setdefault(a.load.buffer, []).append(a)
         return found
 
-    def _meet(self, first: Part, second: Part, a: Access, b: Access, carrier: int | None) -> bool:
+    def _meet(self, opened: _Open, second: Part, a: Access, b: Access) -> bool:
         """Tell whether two accesses can be to one element, by different harts."""
+        first, carrier = opened.part, opened.carrier
         common = 0
         for x, y in zip(first.around, second.around, strict=False):
             if x.name != y.name:
@@ -234,7 +248,7 @@ class _Waiting:
         two = [f"b{d}" for d in range(len(b.scopes))]
         order = [f"a{d} = b{d}" for d in range(level)]
         if carrier is not None:
-            order.append(f"a{level} < b{level}")
+            order.append(f"b{level} = a{level} + 1" if opened.last else f"a{level} < b{level}")
         if first.who == second.who == "cores":
             i, j = len(first.around), len(second.around)
             order.append(f"(a{i} - b{j}) mod {self.cores} >= 1")
@@ -249,4 +263,9 @@ class _Waiting:
 
 
 def _unique(opened: list[_Open]) -> list[Part]:
-    return list(dict.fromkeys(part for part, _ in opened))
+    return list(dict.fromkeys(o.part for o in opened))
+
+
+def _waits(items: Sequence[Item]) -> bool:
+    """Tell whether there is a barrier in a loop, which each of its iterations then comes to."""
+    return any(item.barrier or (isinstance(item, Turns) and _waits(item.items)) for item in items)

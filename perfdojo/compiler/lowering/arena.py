@@ -37,6 +37,7 @@ class Arena:
         self.ranges: dict[str, Range] = {}
         """Values that loop counters take, by name."""
         self._varying: set[int] = set()
+        self._outer: dict[str, Value] = {}
         self.lane = self.var("<lane>", INDEX)
         """Stands for the number of the lane in linear forms; never part of a finished value."""
         self.lane_number = self._number(self.lane)
@@ -125,6 +126,16 @@ class Arena:
                 return value
             return self.load(value.buffer, offset, value.type, mask, lanes)
         return value
+
+    def outer_name(self, value: Value) -> str:
+        """Return a name for index arithmetic that is no variable, such as the remainder of a counter."""
+        name = f"#{self._number(value)}"
+        self._outer[name] = value
+        return name
+
+    def outer(self, name: str) -> Value:
+        """Return the loop counter called `name`, or the value that `outer_name` gave this name."""
+        return self._outer.get(name) or self.var(name, INDEX)
 
     # ------------------------------------------------------------ questions
 

@@ -83,6 +83,8 @@ class Context:
     buffers: dict[str, Buffer] = field(init=False)
     layouts: dict[str, Layout] = field(init=False)
     forms: Forms = field(init=False)
+    in_main: bool = field(init=False)
+    """The arguments lie in main memory, as those of programs with @dma scopes do."""
     used: dict[str, int] = field(default_factory=dict)
     _affine: dict[int, tuple[Expr, Affine | None]] = field(default_factory=dict)
     _literals: dict[int, tuple[Expr, Value]] = field(default_factory=dict)
@@ -94,6 +96,8 @@ class Context:
         self.layouts = layouts(self.program)
         extents = {s.name: const_int(s.extent) for s in scopes(self.program)}
         self.forms = Forms(extents, self.buffers)
+        dma = "dma" in self.target.marks
+        self.in_main = dma and any(s.mark == "dma" for s in scopes(self.program))
 
     def allows(self, level: FpLevel) -> bool:
         """Tell whether the floating-point level of this call allows what `level` allows."""

@@ -8,7 +8,7 @@ from perfdojo.compiler.lowering.dead import alive
 from perfdojo.compiler.lowering.forward import forwarded
 from perfdojo.compiler.lowering.hoist import hoisted
 from perfdojo.compiler.lowering.linear import Linear, plus
-from perfdojo.compiler.lowering.lir import INDEX, Comment, For, If, Stmt, Stream, Value
+from perfdojo.compiler.lowering.lir import Comment, For, If, Stmt, Stream, Value
 from perfdojo.compiler.lowering.nests.build import Allowed, stream_nest
 from perfdojo.compiler.lowering.nests.limits import TCDM_BYTES
 from perfdojo.compiler.lowering.nests.nest import Argument
@@ -42,6 +42,8 @@ def streamed(scope: Scope, code: list[Stmt], context: Context) -> list[Stmt]:
         if context.layouts[buffer].bytes > TCDM_BYTES:
             size = context.layouts[buffer].bytes
             raise NestError(f"{buffer} has {size} bytes, over the {TCDM_BYTES} of the TCDM")
+        if context.in_main and context.buffers[buffer].role != "tmp":
+            raise NestError(f"{buffer} lies in main memory, as arguments do where a scope is @dma")
     pointers = tuple(_offset(a, context) for a in nest.arguments)
     return [*_comments(code), Stream(scope.name, nest, pointers, read, written)]
 
@@ -49,7 +51,7 @@ def streamed(scope: Scope, code: list[Stmt], context: Context) -> list[Stmt]:
 def _offset(argument: Argument, context: Context) -> Value:
     form = Linear(0)
     for name, coefficient in argument.terms:
-        form = plus(form, context.arena.atom(context.arena.var(name, INDEX)), coefficient)
+        form = plus(form, context.arena.atom(context.arena.outer(name)), coefficient)
     return context.arena.offset(form)
 
 

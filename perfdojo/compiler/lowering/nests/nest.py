@@ -106,7 +106,7 @@ class Argument:
 
     buffer: str
     terms: tuple[tuple[str, int], ...] = ()
-    """Counters of loops around the nest and the elements that each of their iterations moves it on."""
+    """Counters of loops around the nest, or arithmetic on them by `Arena.outer`: what each adds, in elements."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ class Site(NamedTuple):
     """An access: `const` bytes from the start of a buffer, moved by `terms` and by the loops of the nest.
 
     Attributes:
-        terms: counters of loops around the nest and what each iteration of theirs adds, in elements.
+        terms: counters of loops around the nest, or arithmetic on them, and what each adds, in elements.
         steps: loops of the nest and the bytes that each iteration of theirs adds.
     """
 
@@ -308,9 +308,13 @@ class Builder:
         const, steps, terms = form.const * size, list[tuple[str, int]](), list[tuple[str, int]]()
         for number, coefficient in form.terms:
             atom = self.arena.atom_value(number)
-            if not isinstance(atom, Var) or atom.name not in self.arena.ranges:
+            counter = isinstance(atom, Var) and atom.name in self.arena.ranges
+            outside = self.arena.plain(atom) and self.arena.variables(atom).isdisjoint(self._loops)
+            if not counter and not outside:
                 raise NestError(f"the address of {buffer} is no sum of iterations times constants")
-            if atom.name in self._loops:
+            if not isinstance(atom, Var):
+                terms.append((self.arena.outer_name(atom), coefficient))
+            elif atom.name in self._loops:
                 name, start, step = self._loops[atom.name]
                 const += coefficient * start * size
                 steps.append((name, coefficient * step * size))
