@@ -8,8 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from perfdojo.backends import emit, get_target
+from perfdojo.backends import get_target
+from perfdojo.backends.emission import EmitOptions
+from perfdojo.backends.snitch import FLAGS, TARGET
+from perfdojo.backends.snitch.emission import emitted
 from perfdojo.compiler.bind import bind
+from perfdojo.compiler.emitted import EmittedSource
 from perfdojo.compiler.interpret import compare, random_inputs, reference
 from perfdojo.compiler.ir import Program
 from perfdojo.compiler.lowering.lower import lower
@@ -34,6 +38,11 @@ def program(name: str) -> Program:
     return found
 
 
+def as_written(found: Program, fp: FpLevel = "reassoc") -> EmittedSource:
+    """Return a program with marks, emitted as it is."""
+    return emitted(found, TARGET, fp, EmitOptions(found, FLAGS))
+
+
 @pytest.mark.parametrize("fp", ["strict", "reassoc"])
 @pytest.mark.parametrize("name", KERNELS)
 def test_nests_are_the_kernel_and_mean_the_same(name: str, fp: FpLevel) -> None:
@@ -50,7 +59,7 @@ def test_nests_are_the_kernel_and_mean_the_same(name: str, fp: FpLevel) -> None:
 
 @pytest.mark.parametrize("name", ["axpy", "matmul", "conv", "mm32"])
 def test_assembly(name: str, golden: Callable[[Path, str], None]) -> None:
-    files = dict(emit(program(name), "snitch").files)
+    files = dict(as_written(program(name)).files)
     assert sorted(files) == sorted((f"{name}.S", f"{name}.h"))
     golden(HERE / f"{name}.S.golden", files[f"{name}.S"])
 
@@ -58,7 +67,7 @@ def test_assembly(name: str, golden: Callable[[Path, str], None]) -> None:
 @pytest.mark.skipif(shutil.which(GCC) is None, reason=f"no {GCC}")
 @pytest.mark.parametrize("name", KERNELS)
 def test_assembles(name: str, tmp_path: Path) -> None:
-    assert compiled(emit(program(name), "snitch"), tmp_path) == ""
+    assert compiled(as_written(program(name)), tmp_path) == ""
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +81,7 @@ def tools() -> Tools:
 @pytest.mark.parametrize("name", KERNELS)
 def test_the_simulated_cluster_agrees(name: str, tools: Tools) -> None:
     found = program(name)
-    built = build(emit(found, "snitch"), tools)
+    built = build(as_written(found), tools)
     assert not isinstance(built, Failure), built.text
     inputs = random_inputs(found, 1, "normal")
     result = run(built, inputs)
@@ -109,7 +118,7 @@ c:8@stream z[{0}] = y[7 - {0}] * 2
 
 
 def test_other_statements_are_c_that_calls_the_nests() -> None:
-    files = dict(emit(checked(TWICE), "snitch").files)
+    files = dict(as_written(checked(TWICE)).files)
     assert sorted(files) == ["twice.S", "twice.c", "twice.h"]
     assert "void twice_nest0(const double *, double *);" in files["twice.c"]
     assert "  twice_nest1(y, z);" in files["twice.c"].splitlines()
@@ -121,10 +130,10 @@ def test_other_statements_are_c_that_calls_the_nests() -> None:
 def test_nests_wait_for_what_they_read() -> None:
     dependent = TWICE.replace("b:8 i[{0}] = i[{0}] + 1\n", "").replace("inout i: i32[8]\n", "")
     apart = dependent.replace("y[7 - {0}]", "x[7 - {0}]")
-    (name, text), *_ = emit(checked(dependent), "snitch").files
+    (name, text), *_ = as_written(checked(dependent)).files
     assert name == "twice.S"
     assert text.count("scfgr t1, t0") == 1
-    assert "scfgr t1, t0" not in emit(checked(apart), "snitch").files[0][1]
+    assert "scfgr t1, t0" not in as_written(checked(apart)).files[0][1]
 
 
 @pytest.mark.parametrize(
@@ -155,7 +164,7 @@ def test_what_cannot_be_streamed_is_c_and_says_why(body: str, why: str) -> None:
     notes = lower(found, get_target("snitch"), "strict").notes
     assert len(notes) == 1
     assert f"not streamed, {why}" in notes[0]
-    assert next(name for name, _ in emit(found, "snitch", fp="strict").files) == "k.c"
+    assert next(name for name, _ in as_written(found, "strict").files) == "k.c"
 
 
 def test_registers_that_run_out_are_counted() -> None:
