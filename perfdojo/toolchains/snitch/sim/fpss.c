@@ -125,14 +125,13 @@ static bool pop_streams(Hart *h, uint32_t streams, uint32_t pc, const Dec *d) {
   Fpss *f = &h->fp;
   for (uint32_t left = streams; left; left &= left - 1) {
     uint32_t i = (uint32_t)__builtin_ctz(left);
-    Mover *m = &f->mover[i];
-    if (mover_writes(m)) {
+    if (mover_writes(&f->mover[i])) {
       fail(h->cl, h, pc, d->word, "reads ft%u, whose mover has a write job", i);
       return false;
     }
-    f->f[i] = mover_pop(m);
+    f->f[i] = mover_pop(f, i);
   }
-  f->busy_movers |= (uint8_t)streams, f->starved = 0;
+  f->starved = 0;
   return true;
 }
 

@@ -80,9 +80,8 @@ static inline int issue(Hart *h, FpuPipe *p, const Dec *d, uint32_t pc, uint32_t
   if (p->n >= p->depth) return f->stream_full ? FS_FULL : FS_FPU;
   for (uint32_t left = streams; left; left &= left - 1) {
     uint32_t i = (uint32_t)__builtin_ctz(left);
-    f->f[i] = mover_pop(&f->mover[i]);
+    f->f[i] = mover_pop(f, i);
   }
-  f->busy_movers |= (uint8_t)streams;
   const uint64_t v[4] = {f->f[d->rs1], f->f[d->rs2], f->f[d->rs3], f->f[d->rd]};
   unsigned flags = 0;
   FpuOp *op = &p->op[(p->head + p->n++) & 3];

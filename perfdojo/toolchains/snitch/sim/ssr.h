@@ -28,10 +28,12 @@ static inline int mover_wants(Mover *m, uint32_t *addr) {
 }
 // One cycle; granted: the request of mover_wants was granted. False when nothing is left to do.
 bool mover_cycle(Hart *h, uint32_t i, int asked, bool granted);
-// The same, quick in the middle of the innermost loop.
+// The same, quick in the middle of the innermost loop. There a mover with nothing to fetch or nothing to write rests until
+// an element is read or comes.
 static inline bool mover_step(Hart *h, uint32_t i, Mover *m, int asked, bool granted) {
   if (!m->steady || m->index[0] >= m->q.bound[0]) return mover_cycle(h, i, asked, granted);
   bool read = m->steady == STEADY_READ, room = m->out_n < 2;
+  if (!room && !m->rsp && !granted) return read ? m->credits : m->n;
   if (m->rsp) {
     if (read) m->fifo[(m->head + m->n++) & (FIFO - 1)] = m->rsp_data;
     else m->credits++;
@@ -48,11 +50,13 @@ static inline bool mover_step(Hart *h, uint32_t i, Mover *m, int asked, bool gra
   m->q.ptr = (m->q.ptr + m->q.stride[0]) & PTR, m->index[0]++;
   return true;
 }
-// One operand read.
-static inline uint64_t mover_pop(Mover *m) {
+// One operand read from mover i.
+static inline uint64_t mover_pop(Fpss *f, uint32_t i) {
+  Mover *m = &f->mover[i];
   uint64_t v = m->fifo[m->head];
   if (m->rep < m->q.rep) { m->rep++; return v; }
   m->rep = 0, m->head = (m->head + 1) & (FIFO - 1), m->n--, m->credits++;
+  f->busy_movers |= (uint8_t)(1u << i);
   return v;
 }
 // One result written.
