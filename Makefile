@@ -3,7 +3,8 @@ JOBS ?= $(shell nproc)
 
 .PHONY: check lint types imports test check-long fuzz planted help
 
-check: lint types imports test  ## all that CI runs
+check:  ## all that CI runs, side by side
+	$(MAKE) -j 4 lint types imports test
 
 lint:  ## style and format
 	$(PYTHON) -m ruff check .
@@ -16,7 +17,7 @@ imports:  ## import direction
 	$(dir $(PYTHON))lint-imports --no-logo
 
 test:  ## the tests
-	$(PYTHON) -m pytest -n $(JOBS)
+	$(PYTHON) -m pytest -n $(JOBS) --dist worksteal
 
 check-long:  ## exhaustive function tests, all kernels on all targets, 5,000 random programs
 	$(PYTHON) -m pytest -n $(JOBS) -m slow

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import zlib
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +17,15 @@ from perfdojo.compiler.text.render import render
 from perfdojo.compiler.verify import verify
 
 
+def _inputs(program: Program, kind: str) -> dict[str, Any]:
+    return random_inputs(program, zlib.crc32(program.name.encode()), kind)
+
+
+@lru_cache(maxsize=32)  # a program is planned for one target after the other
+def _meaning(program: Program, kind: str) -> dict[str, Any]:
+    return interpret(program, _inputs(program, kind))
+
+
 def assert_same_meaning(
     before: Program, target: Target, fp: FpLevel, threads: int = 1, kind: str = "normal"
 ) -> None:
@@ -22,8 +33,8 @@ def assert_same_meaning(
     after = plan(before, target, fp, threads)
     assert parse(render(after), "planned.ir") == after
     verify(after)
-    inputs = random_inputs(before, zlib.crc32(before.name.encode()), kind)
-    expected, got = interpret(before, inputs), interpret(after, inputs)
+    inputs = _inputs(before, kind)
+    expected, got = _meaning(before, kind), interpret(after, inputs)
     for name, values in expected.items():
         same = values.tobytes() == got[name].tobytes()
         if not same and before.buffer(name).dtype.is_float:

@@ -53,7 +53,7 @@ def test_blocks_of_rows_keep_their_bits(target: str, monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize("part", range(6))
 @pytest.mark.parametrize("target", WIDE)
 def test_random_products_keep_their_bits(target: str, part: int) -> None:
-    for seed in range(part * 12, (part + 1) * 12):
+    for seed in range(part * 6, (part + 1) * 6):
         before = bind(parse(product(seed), f"product {seed}"))
         verify(before)
         assert_same_meaning(before, TARGETS[target], "reassoc", threads=1 + seed % 2)
@@ -62,7 +62,7 @@ def test_random_products_keep_their_bits(target: str, part: int) -> None:
 @pytest.mark.parametrize("part", range(4))
 @pytest.mark.parametrize("target", WIDE)
 def test_random_programs_keep_their_bits(target: str, part: int) -> None:
-    for seed in range(part * 10, (part + 1) * 10):
+    for seed in range(part * 6, (part + 1) * 6):
         before = bind(generate(seed))
         assert_same_meaning(before, TARGETS[target], "strict")
         assert_same_meaning(before, TARGETS[target], "reassoc", threads=2)

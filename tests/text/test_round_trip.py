@@ -74,7 +74,7 @@ def test_nontemporal_and_prefetch_are_kept() -> None:
     assert bind(program).buffers == program.buffers
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=80, deadline=None, derandomize=True)
 @given(st.integers(0, 1 << 32), st.booleans())
 @example(7203666, False)  # a select of integers under a condition with floats
 def test_parse_inverts_render(seed: int, bound: bool) -> None:

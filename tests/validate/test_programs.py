@@ -21,7 +21,7 @@ from tests.kernels.library import program, texts
 from tests.kernels.sizes import SIZES
 from tests.random_programs.generate import generate
 
-SEEDS = range(40)
+SEEDS = range(24)
 
 
 @pytest.mark.parametrize("name", texts())
@@ -74,9 +74,16 @@ def _mutated(program: ir.Program, rng: random.Random) -> ir.Program:
 _OTHER = {"add": "sub", "sub": "add", "mul": "add", "lt": "le", "le": "lt", "max": "min", "min": "max"}
 
 
-def test_mutants_that_pass_compute_the_same_bits() -> None:
+@pytest.mark.parametrize(
+    "seeds",
+    [
+        range(200, 225),
+        *(pytest.param(range(n, n + 25), marks=pytest.mark.slow) for n in range(225, 1000, 25)),
+    ],
+)
+def test_mutants_that_pass_compute_the_same_bits(seeds: range) -> None:
     rng, equal, unequal, seen_unequal = random.Random(5), 0, 0, 0
-    for seed in range(200, 250):
+    for seed in seeds:
         bound = explicit_starts(bind(generate(seed)))
         validator = Validator(bound, "strict")
         for n in range(4):
@@ -94,6 +101,6 @@ def test_mutants_that_pass_compute_the_same_bits() -> None:
             assert not (same and any(runs)), f"seed {seed}, mutant {n}: {runs}"
             equal, unequal, seen_unequal = equal + same, unequal + (not same), seen_unequal + any(runs)
     # Most that the validator rejects differ on random inputs too; the others differ on rare inputs only.
-    assert equal >= 40
-    assert unequal >= 30
+    assert equal >= 20
+    assert unequal >= 15
     assert seen_unequal >= 0.6 * unequal
