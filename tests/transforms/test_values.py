@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from perfdojo.compiler.interpret import compare, interpret, reference
+from perfdojo.compiler.interpret import compare, first_difference, interpret, random_inputs, reference
 from perfdojo.compiler.lowering.target import FpLevel
 from perfdojo.compiler.numpy_types import NUMPY
 from tests.transforms.random_moves import wrong_moves
@@ -88,6 +88,15 @@ HEAD = (
 )
 def test_refused(text: str, move: str, why: str) -> None:
     assert reason(state(HEAD + text), move) == why
+
+
+def test_recomputing_what_an_index_of_the_buffer_itself_reads() -> None:
+    text = "i:1 u[{0}] = 3\nj:4 k:4 y[{0},{1}] = x[u[min(max(u[{0} % 1], 0), 0)] % 4,{1}] + f32(u[0])\n"
+    program = state(HEAD.replace("tmp b", "tmp u: i64[1]\ntmp b") + text)
+    after = applied(program, "recompute u at k")
+    assert "u[" not in body(after)
+    inputs = random_inputs(program, 0, "normal")
+    assert first_difference(interpret(after, inputs), interpret(program, inputs)) == ""
 
 
 def test_hoisting_tells_zeros_apart() -> None:

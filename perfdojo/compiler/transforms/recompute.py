@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from perfdojo.compiler.analysis.accesses import Access, Model, common_scopes, model
 from perfdojo.compiler.analysis.affine import Affine
@@ -46,7 +46,7 @@ from perfdojo.compiler.transforms.inline import (
 from perfdojo.compiler.transforms.spelling import arg, new
 from perfdojo.compiler.tree import Body, fresh, rebuild, taken_names, with_body
 from perfdojo.compiler.verify import verify
-from perfdojo.compiler.walk import map_statement, map_statements
+from perfdojo.compiler.walk import loads, map_expr, map_statement, map_statements
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +170,12 @@ class Recompute(Transform):
 
         def read(e: Expr) -> Expr:
             return Load(name, moved[e]) if isinstance(e, Load) and e in moved else e
+
+        for load in sorted(moved, key=lambda e: sum(1 for _ in loads(e))):
+            # operands come first, so that a read in an index of the buffer itself is another one by then
+            assert isinstance(load, Load)
+            inner = replace(load, indices=tuple(map_expr(read, i) for i in load.indices))
+            moved[load] = moved[inner] = tuple(map_expr(read, i) for i in moved[load])
 
         def computed(scope: Scope) -> Iterator[Node]:
             body = map_statements(lambda s: map_statement(read, s), scope.body)
