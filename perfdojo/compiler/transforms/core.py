@@ -17,7 +17,6 @@ from perfdojo.compiler.transforms._marks import (
 from perfdojo.compiler.transforms.base import Setting, Transform, Violation, extent_of, legal, no_scope
 from perfdojo.compiler.transforms.spelling import arg
 
-
 ALONE = ("vector", "stream", "frep")
 
 
