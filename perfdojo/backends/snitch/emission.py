@@ -105,7 +105,7 @@ def emitted(program: Program, target: Target, fp: FpLevel, options: EmitOptions)
     more = {
         "prototype": prototype.replace("restrict", "PERFDOJO_RESTRICT"),
         "guard": f"PERFDOJO_{program.name.upper()}_H",
-        "contract": contract(program, made, placed),
+        "contract": [*contract(program, made, placed), *(_ASYNCHRONOUS if whole else ())],
     }
     out.append((header, _render("c", "kernel.h.j2", **frame, **more, file=header)))
     return replace(made, files=(*out, *runtime))
@@ -113,6 +113,13 @@ def emitted(program: Program, target: Target, fp: FpLevel, options: EmitOptions)
 
 def _render(folder: str, template: str, **values: object) -> str:
     return environment(folder).get_template(template).render(**values)
+
+
+_ASYNCHRONOUS = (
+    "It returns while the FPU still works: results are in memory, and another kernel may start, when the caller",
+    'has waited for it, as with __asm__ volatile("fmv.x.w t0, ft3; mv t0, t0" ::: "t0", "memory"). Its own FP',
+    "stores to the arguments have to be complete before the call: data movers do not wait for them.",
+)
 
 
 def _command(files: list[str], made: EmittedSource) -> tuple[str, ...]:

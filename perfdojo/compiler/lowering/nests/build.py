@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from perfdojo.compiler.lowering.arena import Arena
 from perfdojo.compiler.lowering.lir import Stmt
+from perfdojo.compiler.lowering.nests.builder import Builder
 from perfdojo.compiler.lowering.nests.conflicts import proved
 from perfdojo.compiler.lowering.nests.finish import finished
 from perfdojo.compiler.lowering.nests.freps import cost, depth, why_no_frep, with_freps
@@ -14,8 +15,9 @@ from perfdojo.compiler.lowering.nests.movers import Job, assigned
 from perfdojo.compiler.lowering.nests.nest import StreamNest
 from perfdojo.compiler.lowering.nests.order import ordered
 from perfdojo.compiler.lowering.nests.packed import legalized
-from perfdojo.compiler.lowering.nests.peel import collapsed, paired, peeled, sunk
-from perfdojo.compiler.lowering.nests.tree import Block, Builder, Fixed, Line, NestError, Nodes
+from perfdojo.compiler.lowering.nests.peel import collapsed, peeled
+from perfdojo.compiler.lowering.nests.stores import paired, sunk
+from perfdojo.compiler.lowering.nests.tree import Block, Fixed, Line, NestError, Nodes
 
 
 @dataclass(frozen=True, slots=True)

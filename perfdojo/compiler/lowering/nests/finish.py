@@ -46,8 +46,11 @@ def finished(nodes: Nodes, jobs: Sequence[Job], fixed: dict[str, Fixed]) -> Stre
             f"it needs {len(writer.arguments)} pointers, and {MAX_ARGUMENTS} are passed in registers"
         )
     own = sum(1 for p in writer.pointers if p.chain or p.base)
-    if own + _deepest(body) > MAX_POINTERS:
-        raise NestError(f"it needs {own} pointers that move, beside the counters of its loops")
+    numbers = own + len(_counts(body)) + _deepest(body)
+    if numbers > MAX_POINTERS:
+        raise NestError(
+            f"it needs {numbers} integer registers for pointers and counters, over {MAX_POINTERS}"
+        )
     return StreamNest(
         tuple(writer.arguments),
         tuple((p.argument, p.base) for p in writer.pointers),
@@ -68,8 +71,17 @@ def _used(nodes: Nodes) -> set[str]:
 
 
 def _deepest(items: tuple[Item, ...]) -> int:
-    """Return the counters that are alive at the same time: of loops in each other, and an FPU loop's."""
-    return max((1 + _deepest(i.body) for i in items if isinstance(i, Loop)), default=0)
+    """Return the counters that are alive at the same time: of the core's loops that lie in each other."""
+    return max((1 + _deepest(i.body) for i in items if isinstance(i, Loop) and not i.frep), default=0)
+
+
+def _counts(items: tuple[Item, ...]) -> set[int]:
+    """Return the passes of the FPU's loops; each has a register."""
+    found: set[int] = set()
+    for i in items:
+        if isinstance(i, Loop):
+            found |= _counts(i.body) | ({i.count} if i.frep and i.count > 1 else set())
+    return found
 
 
 def _mover(job: Job) -> Mover:
