@@ -137,7 +137,8 @@ def job(
     results = (built.elf.symbols["perfdojo_results"], results_bytes(e))
     cores = DMA_HART if e.dma else e.cores
     most = LEAST_CYCLES + OPERATION_CYCLES * (e.flops + e.integer_ops + e.bytes)
-    return Job(cores, e.dma, DIVIDER in e.requires, statistics, events, most, (results, *more))
+    divider, dumps = DIVIDER in e.requires, (results, *more)
+    return Job(cores, e.dma, divider, statistics, events, max_cycles=most, dumps=dumps)
 
 
 def judge_end(built: Built, done: Simulation, repetitions: int) -> tuple[Outcome, str]:
