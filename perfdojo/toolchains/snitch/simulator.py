@@ -19,7 +19,7 @@ from perfdojo.toolchains.snitch.elf import Elf
 from perfdojo.toolchains.snitch.gcc import Tools
 
 MAGIC, VERSION = b"PDSNITCH", 1
-DIVIDER, STATISTICS, EVENTS, DMA = 1, 2, 4, 8
+DIVIDER, STATISTICS, EVENTS, DMA, HARDWARE = 1, 2, 4, 8, 16
 """Flags of a job."""
 MAX_CYCLES = 2_000_000_000
 SIMULATOR_FLAGS = ("-O3", "-std=gnu11", "-fno-strict-aliasing")
@@ -36,6 +36,7 @@ class Job:
         divider: the cores have a unit for division and square root.
         statistics: count by instruction.
         events: leave a log of events.
+        hardware: loops that the hardware is known to run wrong run as it does, instead of ending as a fault.
         dumps: (address, bytes) of what to read from memory at the end.
     """
 
@@ -44,13 +45,15 @@ class Job:
     divider: bool = False
     statistics: bool = False
     events: bool = False
+    hardware: bool = False
     max_cycles: int = MAX_CYCLES
     dumps: tuple[tuple[int, int], ...] = ()
 
     @property
     def flags(self) -> int:
         """The flags word of the job file."""
-        return DIVIDER * self.divider + STATISTICS * self.statistics + EVENTS * self.events + DMA * self.dma
+        chosen = DIVIDER * self.divider + STATISTICS * self.statistics + EVENTS * self.events
+        return chosen + DMA * self.dma + HARDWARE * self.hardware
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,8 +64,8 @@ static const char *illegal_text(const Dec *d) {
 // ---- loads and stores ----
 
 static bool caq_hit(const Hart *h, uint32_t word, bool alters) {
-  for (uint32_t i = 0; i < h->n.caq; i++) {
-    uint32_t k = (h->caq_head + i) & (CAQ - 1);
+  for (uint32_t i = 0; i < h->n0.caq; i++) {  // also what was answered in this cycle
+    uint32_t k = (h->caq_head0 + i) & (CAQ - 1);
     if ((h->caq[k].word & 0xffff) == (word & 0xffff) && (alters || h->caq[k].write)) return true;
   }
   return false;

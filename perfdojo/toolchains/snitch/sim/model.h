@@ -149,7 +149,7 @@ typedef struct {
   MemRsp rq[MEM_PATH];    // accesses made, answers in order
   uint8_t rq_head;
   struct { uint32_t word; uint8_t write; } caq[CAQ];
-  uint8_t caq_head;
+  uint8_t caq_head, caq_head0;
   Fpss fp;
   L0 l0;
   uint64_t instret, fpu_issues, seq_issues, offloads, loads_done, stalls[STALLS], asleep_since;

@@ -200,7 +200,7 @@ void memory_cycle(Cluster *c) {
   for (uint32_t left = c->awake; left; left &= left - 1) {
     uint32_t i = (uint32_t)__builtin_ctz(left);
     Hart *h = &c->hart[i];
-    h->n0 = h->n;
+    h->n0 = h->n, h->caq_head0 = h->caq_head;
     if (h->n.req | h->n.fpreq) paths |= 1u << i, hart_asks(c, h, &asked[i]);
     else if (h->fp.busy_movers) slots += movers_ask(c, h, slot + slots);
   }
