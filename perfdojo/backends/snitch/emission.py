@@ -116,9 +116,9 @@ def _render(folder: str, template: str, **values: object) -> str:
 
 
 _ASYNCHRONOUS = (
-    "It returns while the FPU still works: results are in memory, and another kernel may start, when the caller",
-    'has waited for it, as with __asm__ volatile("fmv.x.w t0, ft3; mv t0, t0" ::: "t0", "memory"). Its own FP',
-    "stores to the arguments have to be complete before the call: data movers do not wait for them.",
+    "It returns while the FPU still works: results are in memory, and another kernel may start, when the",
+    'caller has waited for it, as with __asm__ volatile("fmv.x.w t0, ft3; mv t0, t0" ::: "t0", "memory").',
+    "Its own stores to the arguments have to be complete before the call: data movers do not wait for them.",
 )
 
 

@@ -106,7 +106,7 @@ class Argument:
 
     buffer: str
     terms: tuple[tuple[str, int], ...] = ()
-    """Counters of loops around the nest, or arithmetic on them (`Arena.outer`), and the elements each adds."""
+    """Counters of loops around the nest, or arithmetic on them (`Arena.outer`), and elements for each."""
 
 
 @dataclass(frozen=True, slots=True)
