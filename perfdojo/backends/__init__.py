@@ -53,12 +53,9 @@ def planned(
     """Return a bound, verified program as it will be lowered: scheduled, else planned."""
     if scheduled is not None:
         return scheduled.program
-    described = get_target(target)
-    if not described.hosted:
-        return program
     from perfdojo.compiler.plan import plan
 
-    return plan(program, described, fp, threads)
+    return plan(program, get_target(target), fp, threads)
 
 
 def lowered(

@@ -51,14 +51,15 @@ class Case:
     kernel: str
     sizes: tuple[Sizes, ...]
     parameters: dict[str, object] = field(default_factory=dict)
+    target: str = "avx2"
 
     def __str__(self) -> str:
         name = "softmax_in_passes" if self.kernel == SOFTMAX_IN_PASSES else self.kernel
         return f"{self.recipe}-{'chain' if name == CHAIN else name}"
 
-    def session(self, sizes: Sizes, target: str = "avx2", fp: FpLevel = "reassoc") -> Session:
+    def session(self, sizes: Sizes, target: str = "", fp: FpLevel = "reassoc") -> Session:
         """Return a session in which the recipe has run."""
-        session = Session(self.kernel, target, fp, sizes)
+        session = Session(self.kernel, target or self.target, fp, sizes)
         session.run(self.recipe, **self.parameters)
         return session
 
@@ -104,5 +105,16 @@ CASES = (
     Case("attention", "causal_attention", ({"B": 1, "S": 16, "D": 4}, {"B": 1, "S": 7, "D": 5})),
     Case("fuse_elementwise", CHAIN, _two("M", "N", (3, 16), (1, 1), (2, 7))),
     Case("tile", "matmul", _mnk((16, 32, 8), (13, 37, 11)), {"scopes": ("m", "n"), "sizes": (8, 16)}),
+    *(
+        Case("streams", kernel, sizes, target="snitch")
+        for kernel, sizes in (
+            ("gemm_f64", _mnk((16, 16, 8), (13, 21, 10), (1, 1, 1), (3, 3, 40), (9, 17, 5))),
+            ("dot_f64", ({"N": 128}, {"N": 1}, {"N": 11})),
+            ("matmul_nt", _mnk((8, 12, 16), *ODD_PRODUCTS)),
+            ("sum_last", _two("B", "N", (3, 128), *ODD_ROWS)),
+            ("relu", _two("M", "N", (3, 16), (1, 1), (2, 7))),
+            ("softmax", _two("B", "N", (4, 16), *ODD_ROWS)),
+        )
+    ),
     Case("pack", "matmul", _mnk((4, 16, 8), (3, 5, 7)), {"buffer": "b", "at": "m", "fastest": "k"}),
 )

@@ -24,6 +24,9 @@ from perfdojo.compiler.lowering.nests.nest import (
 IMMEDIATE = 2048
 POINTER_WORDS = {False: "RPTR", True: "WPTR"}
 
+_ZEROS = {"f64": "fcvt.d.w", "f32": "fmv.w.x"}
+"""Instructions that make 0 of x0, by element type."""
+
 
 @dataclass(frozen=True, slots=True)
 class Text:
@@ -180,8 +183,10 @@ class Routine:
     def _constant(self, c: Constant) -> None:
         name = FP_NAMES[c.register]
         packed = c.type.lanes > 1
-        if c.value == 0 and c.value.hex() == "0x0.0p+0":
-            self._say(f"fcvt.d.w {name}, x0", "0")
+        zero = c.value == 0 and c.value.hex() == "0x0.0p+0"
+        if zero and (packed or c.type.dtype.name in _ZEROS):
+            # a narrow zero has ones above it, else it is a NaN
+            self._say(f"{_ZEROS['f64' if packed else c.type.dtype.name]} {name}, x0", "0")
             return
         if not packed and c.type.dtype.name == "f64" and c.value == int_or_none(c.value):
             self._say(f"li t0, {int(c.value)}")

@@ -53,12 +53,16 @@ class Contraction:
 
 
 def widest_lanes(program: Program, statement: Statement, target: Target) -> int:
-    """Return the lanes of a vector of the widest type in a statement; 16-bit floats are computed as f32."""
+    """Return the lanes of a vector of the widest type in a statement; 16-bit floats are computed as f32.
+
+    Of these f16 has lanes of its own on some targets.
+    """
     bits = 8
     for e in (statement.target, *subexpressions(statement.value)):
         if isinstance(e, Load):
             dtype = dtype_of(e, program)
-            bits = max(bits, 32 if dtype.is_float and dtype.bits == 16 else dtype.bits)
+            half = dtype.is_float and dtype.bits == 16 and not (target.half_lanes and dtype.name == "f16")
+            bits = max(bits, 32 if half else dtype.bits)
     return max(1, target.vector_bits // bits)
 
 

@@ -20,6 +20,8 @@ def plan(program: Program, target: Target, fp: FpLevel, threads: int) -> Program
     Nests in which the writer marked a scope `@vector` or `@unroll` stay as they are. Only the order of
     reductions may change, and that from `reassoc` on.
     """
+    if "stream" in target.marks:
+        return _by_recipe(program, target, fp)
     program = drop_single(explicit_starts(program))
     program = drop_single(stage_paddings(program))
     program = tile_contractions(program, target)
@@ -27,3 +29,14 @@ def plan(program: Program, target: Target, fp: FpLevel, threads: int) -> Program
     program = drop_single(tile_transposes(program))
     program = vectorize_rest(program, target, fp)
     return mark_threads(program, threads)
+
+
+def _by_recipe(program: Program, target: Target, fp: FpLevel) -> Program:
+    """Return what the recipe of machines with data movers makes of a program, by moves alone."""
+    from perfdojo.compiler.recipes.streams import streams
+    from perfdojo.compiler.schedule import History
+    from perfdojo.compiler.transforms.base import Setting
+
+    history = History(program, Setting(target, fp))
+    streams(history)
+    return history.program

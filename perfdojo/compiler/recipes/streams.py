@@ -1,0 +1,321 @@
+"""Streams: nests whose elements data movers deliver to an FPU that repeats them by itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from math import prod
+
+from perfdojo.compiler.ir import Expr, Literal, Node, Op, Scope, Statement
+from perfdojo.compiler.plan.contraction import widest_lanes
+from perfdojo.compiler.recipes._steps import (
+    blocks,
+    chain,
+    drop_single,
+    extent,
+    inside,
+    made,
+    order,
+    sink,
+    unmark,
+    unroll,
+)
+from perfdojo.compiler.schedule import History
+from perfdojo.compiler.schedule.replay import State
+from perfdojo.compiler.walk import iterators
+
+ACCUMULATORS = range(4, 9)
+"""Results that are computed side by side: an FMA takes 4 cycles until its result can be used, and a body of
+three passes (first, repeated, last) over 8 of them fits the 32 instructions that Snitch's sequencer holds."""
+FEW_STORES = 256
+"""Elements that are set to one value by a store each: 2 KiB of doubles lie within the reach of its offset."""
+WRITTEN_OUT = ("unroll", "vector")
+"""Marks of scopes of which no loop is left."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reduction:
+    """A nest that does nothing but one reduction, with what starts it.
+
+    Attributes:
+        rows: scopes that the target is indexed by, outermost first.
+        steps: scopes that are reduced over.
+    """
+
+    statement: str
+    rows: tuple[str, ...]
+    steps: tuple[str, ...]
+
+
+def streams(h: History) -> None:
+    """Separate nests, compute several results side by side, and mark what data movers and FPU can do alone.
+
+        M N K c[{0},{1}] += a[{0},{2}] * b[{2},{1}]
+        ->
+        m:M@stream n_o:N/8 n_i:8@unroll c[{0},{1}*8+{2}] = 0
+        | | k:K@frep n_i_2:8@unroll c[{0},{1}*8+{3}] += a[{0},{2}] * b[{2},{1}*8+{3}]
+
+    Scopes of which nothing is left over after blocks of 4 to 8 are preferred; else what is left is a nest of
+    its own. Reductions to fewer than 4 elements get 4 accumulators each, where the level allows it. What
+    cannot be streamed stays as it is, and so do nests in which the writer marked a scope, but for @parallel.
+    """
+    unmark(h, [s for s, place in h.program.scopes.items() if place.node.mark == "parallel"])
+    for node in h.program.body:
+        if _unmarked(h, node.name):
+            drop_single(h, [node.name, *inside(h, node.name)])
+    for node in h.program.body:
+        if _unmarked(h, node.name):
+            separate(h, node.name)
+    for group in _groups(h):
+        if not _unmarked(h, group[-1]):
+            continue
+        before = h.states
+        kept = {n.name for n in h.program.body} - set(group)
+        if stores(h, group[-1]):
+            continue
+        shape(h, group[-1])
+        if not mark(h, [n.name for n in h.program.body if n.name not in kept]):
+            _back(h, before)
+
+
+def _groups(h: History) -> list[list[str]]:
+    """Return the nests, each with the statement that starts it."""
+    groups: list[list[str]] = []
+    body = h.program.body
+    for before, node in zip((None, *body), body, strict=False):
+        if before is not None and _starts(before, node):
+            groups[-1].append(node.name)
+        else:
+            groups.append([node.name])
+    return groups
+
+
+def _unmarked(h: History, name: str) -> bool:
+    """Tell whether a node is a scope without marks, as are all in it."""
+    scopes = h.program.scopes
+    return name in scopes and not any(scopes[s].node.mark for s in (name, *inside(h, name)))
+
+
+def separate(h: History, name: str) -> None:
+    """Distribute a scope over what it holds; a start stays with its reduction."""
+    if name not in h.program.scopes:
+        return
+    body = h.program.scopes[name].node.body
+    for node in body:
+        separate(h, node.name)
+    parts = [name]
+    body = h.program.scopes[name].node.body
+    for before, node in pairwise(body):
+        if not _starts(before, node):
+            parts += _attempted(h, f"fission_scope {parts[-1]} at {node.name}")[:1]
+
+
+def stores(h: History, top: str) -> bool:
+    """Write out a nest that sets few elements to one value; tell if it is one.
+
+    As many stores as there are elements take fewer cycles than it takes until a stream runs.
+    """
+    around = chain(h, top)
+    body = h.program.scopes[around[-1]].node.body
+    if prod(extent(h, s) for s in around) > FEW_STORES or any(map(_moving, body)):
+        return False
+    unroll(h, around)
+    return True
+
+
+def shape(h: History, top: str) -> None:
+    """Bring the nest of a scope into a form that keeps the FPU busy."""
+    found = reduction(h, top)
+    if found is None:
+        _elementwise(h, top)
+        return
+    order(h, (*found.rows, *found.steps))
+    found = _packed_rows(h, found)
+    wide = [r for r in found.rows if extent(h, r) >= ACCUMULATORS.start]
+    if not wide:
+        _accumulators(h, found.statement, found.steps[-1])
+        return
+    before = set(h.program.statements)
+    _side_by_side(h, max(wide, key=lambda r: (not extent(h, r) % block(extent(h, r)), wide.index(r))))
+    for statement in [found.statement, *(s for s in h.program.statements if s not in before)]:
+        _packed_steps(h, statement)
+
+
+def reduction(h: History, top: str) -> Reduction | None:
+    """Return the reduction that a nest is; None when it is none, or more than that."""
+    around = chain(h, top)
+    body = h.program.scopes[around[-1]].node.body
+    if len(body) == 2 and _starts(*body):
+        body = body[1:]
+    if len(body) == 1 and isinstance(body[0], Scope):
+        around += chain(h, body[0].name)
+        body = h.program.scopes[around[-1]].node.body
+    if len(body) != 1 or not isinstance(body[0], Statement) or body[0].op == "=":
+        return None
+    moved = iterators(body[0].target)
+    rows = tuple(s for s in around if s in moved)
+    return Reduction(body[0].name, rows, tuple(s for s in around if s not in moved))
+
+
+def block(whole: int) -> int:
+    """Return into how many at a time `whole` is divided: at least 4 of them are left over, or none."""
+    if whole in ACCUMULATORS:
+        return whole
+    exact = [n for n in reversed(ACCUMULATORS) if whole % n == 0]
+    rest = [n for n in reversed(ACCUMULATORS) if whole % n >= ACCUMULATORS.start]
+    return (exact or rest or [ACCUMULATORS[-1]])[0]
+
+
+def mark(h: History, names: list[str]) -> bool:
+    """Mark the nests that siblings are, as one where that can be; tell if any is streamed."""
+    given = names
+    if len(names) > 1:
+        before = h.states
+        names = [_gathered(h, names)]
+        if not h.attempt(f"stream {names[0]}"):
+            _back(h, before)
+            names = given
+    tops = [t for t in names if t in h.program.scopes]
+    for top in tops:
+        _stream(h, top)
+        _freps(h, top)
+    return any(h.program.scopes[s].node.mark == "stream" for t in tops for s in (t, *inside(h, t)))
+
+
+def _gathered(h: History, names: list[str]) -> str:
+    """Put siblings into one scope of one iteration and return it."""
+    around = [made(h, f"add_scope {name}")[0] for name in names]
+    for name in around[1:]:
+        h.apply(f"join_scopes {around[0]} {name}")
+    return around[0]
+
+
+def _stream(h: History, name: str) -> None:
+    if h.program.scopes[name].node.mark or h.attempt(f"stream {name}"):
+        return
+    for node in h.program.scopes[name].node.body:
+        if isinstance(node, Scope):
+            _stream(h, node.name)
+
+
+def _freps(h: History, top: str) -> None:
+    for name in [top, *inside(h, top)]:
+        node = h.program.scopes[name].node
+        if not node.mark and not any(isinstance(n, Scope) and n.mark not in WRITTEN_OUT for n in node.body):
+            h.attempt(f"frep {name}")
+
+
+def _starts(before: Node, after: Node) -> bool:
+    """Tell whether a statement sets what the scope behind it, and nothing else in there, accumulates."""
+    if not isinstance(before, Statement) or before.op != "=" or not isinstance(before.value, Literal):
+        return False
+    while isinstance(after, Scope) and len(after.body) == 1:
+        after = after.body[0]
+    return isinstance(after, Statement) and after.op != "=" and after.target == before.target
+
+
+def _packed_rows(h: History, nest: Reduction) -> Reduction:
+    """Let the lanes of packed words run along the results, where they can; return what is left."""
+    lanes = _lanes(h, nest.statement)
+    for scope in reversed(nest.rows):
+        before = h.states
+        if lanes > 1 and extent(h, scope) % lanes == 0:
+            outer, inner, _ = blocks(h, scope, lanes)
+            if all(h.attempt(f"vectorize {s}") for s in sink(h, inner)):
+                return replace(nest, rows=tuple(outer if s == scope else s for s in nest.rows))
+        _back(h, before)
+    return nest
+
+
+def _packed_steps(h: History, statement: str) -> None:
+    """Let the lanes of packed words run along the sum, where they can."""
+    place = h.program.statements[statement]
+    loops = [s.name for s in place.around if not s.mark and s.name not in iterators(place.node.target)]
+    lanes = _lanes(h, statement)
+    if place.node.op == "=" or not loops or lanes == 1 or extent(h, loops[-1]) % lanes:
+        return
+    before = h.states
+    _, inner, _ = blocks(h, loops[-1], lanes)
+    if not h.attempt(f"vectorize {inner}"):
+        _back(h, before)
+
+
+def _lanes(h: History, statement: str) -> int:
+    return widest_lanes(h.program, h.program.statements[statement].node, h.setting.target)
+
+
+def _side_by_side(h: History, scope: str) -> None:
+    """Write out blocks of a scope inside of all others; what is left over becomes a nest of its own."""
+    _, inner, tail = blocks(h, scope, block(extent(h, scope)))
+    if tail:
+        for around in reversed(h.program.scopes[tail].around):
+            _attempted(h, f"fission_scope {around.name} at {tail if tail in inside(h, around.name) else ''}")
+    for name in (inner, tail):
+        if name:
+            unroll(h, sink(h, name))
+
+
+def _accumulators(h: History, statement: str, scope: str) -> None:
+    """Give a reduction 4 accumulators, or words of them, and combine them in pairs."""
+    lanes = _lanes(h, statement)
+    size = ACCUMULATORS.start * lanes
+    if extent(h, scope) < 2 * size or h.why_not(f"split_reduction {statement} by {scope}"):
+        return
+    _, inner, tail = blocks(h, scope, size)
+    parts = [tail] if tail else []
+    while True:
+        start, combine = made(h, f"split_reduction {statement} by {inner}")
+        parts += [inner, start]
+        if extent(h, combine) <= 2 or lanes > 1:
+            break
+        statement = h.program.scopes[combine].node.body[0].name
+        outer, inner, _ = blocks(h, combine, extent(h, combine) // 2)
+        parts.append(outer)
+    for part in (*parts, combine):
+        before = h.states
+        if lanes > 1 and extent(h, part) == size:
+            outer, inner, _ = blocks(h, part, lanes)
+            if h.attempt(f"vectorize {inner}"):
+                part = outer
+            else:
+                _back(h, before)
+        unroll(h, (part,))
+
+
+def _elementwise(h: History, top: str) -> None:
+    """Words of several elements, where they can be; several side by side where operations depend."""
+    scope = chain(h, top)[-1]
+    body = h.program.scopes[scope].node.body
+    if not all(isinstance(n, Statement) for n in body):
+        return
+    lanes = min(widest_lanes(h.program, n, h.setting.target) for n in body if isinstance(n, Statement))
+    if lanes > 1 and extent(h, scope) % lanes == 0:
+        before = h.states
+        scope, inner, _ = blocks(h, scope, lanes)
+        if not h.attempt(f"vectorize {inner}"):
+            _back(h, before)
+            scope = chain(h, top)[-1]
+    depth = sum(_operations(n.value) for n in body if isinstance(n, Statement))
+    if depth > 1 and extent(h, scope) >= ACCUMULATORS.start:
+        _, inner, _ = blocks(h, scope, ACCUMULATORS.start)
+        unroll(h, (inner,))
+
+
+def _moving(node: Node) -> bool:
+    """Tell whether what a statement computes is not the same everywhere."""
+    return not isinstance(node, Statement) or bool(iterators(node.value))
+
+
+def _operations(e: Expr) -> int:
+    return 1 + sum(_operations(a) for a in e.args) if isinstance(e, Op) else 0
+
+
+def _attempted(h: History, move: str) -> list[str]:
+    """Make a move where it is legal and return the new scopes."""
+    before = h.program.scopes
+    return [s for s in h.program.scopes if s not in before] if h.attempt(move) else []
+
+
+def _back(h: History, states: tuple[State, ...]) -> None:
+    while h.states != states:
+        h.undo()
