@@ -16,41 +16,71 @@ from perfdojo.compiler.verify import verify
 from tests.fuzz.sweeps import carried, chain, diagonal, sums, sweep
 from tests.fuzz.writer import Buffer, Writer
 
+ORDER = (
+    "collapse_scopes",
+    "fission_scope",
+    "join_scopes",
+    "parallelize",
+    "peel_scope",
+    "reorder",
+    "swap_siblings",
+    "tile_scope",
+)
+"""Moves that change the order of accesses."""
+STORAGE = (
+    "create_temporary",
+    "expand_buffer",
+    "materialize_dims",
+    "reuse_buffers",
+    "reuse_dims",
+    "split_dims",
+)
+VALUES = ("create_temporary", "hoist", "inline", "recompute", "simplify_conditions")
 SIGNS = ("=", "=", "=", "+=", "+=", "max=", "min=")
 
 
-def flows(rng: random.Random) -> Program:
-    """Return a program that `verify` accepts."""
+def flows(rng: random.Random) -> tuple[Program, tuple[str, ...]]:
+    """Return a program that `verify` accepts, and the moves for which its structure matters most."""
     for _ in range(200):
-        writer = Writer(rng, rng.choice((1, 2, 3, 4)), rng.choice((1, 3, 4, 5, 8, 9, 17)))
+        writer = Writer(rng, rng.choice((1, 2, 3, 4, 4, 6)), rng.choice((1, 3, 4, 5, 8, 9, 17)))
         try:
-            made = bind(parse(kernel(writer), "flows"))
+            text, moves = kernel(writer)
+            made = bind(parse(text, "flows"))
             verify(made)
         except PerfDojoError:
             continue
-        return made
+        return made, moves
     raise AssertionError("no valid program in 200 attempts")
 
 
-def kernel(w: Writer) -> str:
+def kernel(w: Writer) -> tuple[str, tuple[str, ...]]:
+    """Return the text of a program, and moves to be made on it."""
     rng = w.rng
     dtypes = ("f32", "f32", "i32") if rng.random() < 0.3 else ("f32",)
+    w.mark = rng.choice(("", "", "@parallel", "@vector"))
     w.known = [w.declare("in", r, d) for d in ("f32", "i32") for r in (1, 2)]
     kind = rng.random()
-    if kind < 0.4:
+    moves: tuple[str, ...] = ORDER
+    if kind < 0.36:
         stages(w, dtypes)
-    elif kind < 0.6:
+        moves = rng.choice((STORAGE, VALUES, ORDER))
+    elif kind < 0.56:
         sums(w)
     elif kind < 0.8:
         for _ in range(rng.choice((1, 1, 2))):
             sweep(w)
     elif kind < 0.92:
         chain(w)
+        moves = rng.choice((ORDER, VALUES, VALUES))
+    elif kind < 0.97:
+        carried(w)
+        moves = STORAGE
     else:
-        rng.choice((carried, diagonal))(w)
+        diagonal(w)
+        moves = STORAGE
     text = "\n".join(w.lines)
     header = [h for h in w.header if not h.startswith("in ") or f"{h.split()[1][:-1]}[" in text]
-    return "\n".join(["kernel flows", *header, text]) + "\n"
+    return "\n".join(["kernel flows", *header, text]) + "\n", moves
 
 
 def stages(w: Writer, dtypes: tuple[str, ...]) -> None:
@@ -59,8 +89,11 @@ def stages(w: Writer, dtypes: tuple[str, ...]) -> None:
     together = rng.random() < 0.6
     temporaries: list[Buffer] = []
     for _ in range(rng.randint(1, 3)):
+        if temporaries and rng.random() < 0.5:
+            temporaries.append(w.another(temporaries[-1]))
+            continue
         rank = rng.choice((0, 1, 1, 2))
-        note = rng.choice(("", "", " reuse(0)", " reuse(1)" if rank == 2 else "")) if rank else ""
+        note = rng.choice(("", " reuse(0)", " reuse(1)" if rank == 2 else "")) if rank else ""
         temporaries.append(w.declare("tmp", rank, rng.choice(dtypes), note))
     stages = [*temporaries, *(rng.choice(temporaries) for _ in range(rng.randint(0, 3)))]
     if rng.random() < 0.4:
@@ -81,7 +114,7 @@ def stages(w: Writer, dtypes: tuple[str, ...]) -> None:
         row = "i" if together else w.fresh("i")
         bars = "| "
         if not opened or not together:
-            mark = rng.choice(("", "", "", "@parallel"))
+            mark = w.mark if w.mark == "@parallel" and rng.random() < 0.6 else ""
             w.lines.append(f"{row}:{w.rows}{mark} >")
             opened = True
         if rng.random() < 0.2:
@@ -119,7 +152,8 @@ def stage(w: Writer, bars: str, row: str, target: Buffer) -> None:
     elif rng.random() < 0.25:
         guard = f" if {row} {rng.choice(('<', '>='))} 1"
     value = w.value(row, k, steps, target, sign)
-    scope = f"{k}:{steps} " if k else ""
+    mark = w.mark if rng.random() < 0.6 else ""
+    scope = f"{k}:{steps}{mark} " if k else ""
     w.lines.append(f"{bars}{scope}{target.name}[{at}] {sign} {value}{guard}")
 
 

@@ -24,7 +24,7 @@ def instance(cls: type[Transform], now: Program, rng: random.Random) -> Transfor
     for f, spelling in spelled(cls):
         if spelling.kind == "new":
             continue
-        value = maker.value(spelling, f.default)
+        value = maker.dim() if f.name == "dim" else maker.value(spelling, f.default)
         if value is None and spelling.kind != "names":
             return None
         given[f.name] = value
@@ -58,8 +58,13 @@ class _Maker:
         if kind == "flag":
             return rng.random() < 0.4
         if kind == "word":
-            return default if isinstance(default, str) and optional else rng.choice(spelling.choices)
+            return rng.choice(spelling.choices)
         return self._dims() if kind == "ints" else self._layout()
+
+    def dim(self) -> int | None:
+        """Return a dimension of the last buffer drawn; None when it has none."""
+        rank = len(self.now.buffer(self.buffers[-1]).shape) if self.buffers else 0
+        return self.rng.randrange(rank) if rank else None
 
     def _some(self, found: list[str]) -> str | None:
         return self.rng.choice(found) if found else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from functools import cache
 from importlib import resources
+from typing import NamedTuple
 
 from perfdojo.compiler.bind import bind
 from perfdojo.compiler.diagnostics import PerfDojoError
@@ -15,7 +16,7 @@ from perfdojo.compiler.text.render import render
 from perfdojo.compiler.verify import verify
 from perfdojo.compiler.walk import const_int, statements
 from tests.analysis.nests import nests
-from tests.fuzz.flows import flows
+from tests.fuzz.flows import ORDER, flows
 from tests.random_programs.generate import generate
 
 MOST_EXECUTIONS = 1500
@@ -23,21 +24,29 @@ MOST_EXECUTIONS = 1500
 SIZES = (1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 16, 17)
 
 
-def program(rng: random.Random) -> Program:
-    """Return a program in the state in which moves see it."""
+class Made(NamedTuple):
+    """A program in the state in which moves see it, and the moves for which its structure matters most."""
+
+    program: Program
+    moves: tuple[str, ...] = ()
+
+
+def program(rng: random.Random) -> Made:
+    """Return a program, and what may go wrong with it."""
     kind = rng.random()
-    if kind < 0.25:
-        return prepare(bind(generate(rng.getrandbits(30))))
-    if kind < 0.55:
+    if kind < 0.2:
+        return Made(prepare(bind(generate(rng.getrandbits(30)))))
+    if kind < 0.5:
         nest = nests(rng.getrandbits(30))
         if is_proved(nest):
-            return prepare(nest)
-    if kind < 0.85:
-        return prepare(flows(rng))
+            return Made(prepare(nest), ORDER)
+    if kind < 0.88:
+        flow, moves = flows(rng)
+        return Made(prepare(flow), moves)
     while True:
         found = _small(rng.choice(_kernels()), rng)
         if found is not None:
-            return found
+            return Made(found)
 
 
 def is_proved(program: Program) -> bool:

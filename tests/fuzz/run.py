@@ -12,7 +12,7 @@ import sys
 import time
 import traceback
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
@@ -75,8 +75,10 @@ def executor_of(seed: int) -> str:
     )[seed % 10]
 
 
-def run_seeds(seeds: Sequence[int], stop_at: int = 20) -> Tally:
-    """Make the sequences of some seeds and execute each, until so many are wrong."""
+def run_seeds(
+    seeds: Sequence[int], stop_at: int = 20, is_known: Callable[[fuzz.Sequence], bool] = lambda _: False
+) -> Tally:
+    """Make the sequences of some seeds and execute each that is not known, until so many are wrong."""
     tally = Tally()
     compiled: dict[str, list[fuzz.Sequence]] = {"c": [], "avx512": []}
     for seed in seeds:
@@ -90,6 +92,8 @@ def run_seeds(seeds: Sequence[int], stop_at: int = 20) -> Tally:
             reason = lacks(made.programs[-1])
             if reason:
                 tally.wrong.append(_no_state(made, who, reason))
+            elif is_known(made):
+                continue
             elif who in compiled:
                 compiled[who].append(made)
             else:

@@ -22,7 +22,10 @@ MOST_STATEMENTS = 60
 WEIGHTS = {
     **dict.fromkeys(("add_scope", "drop_scope", "sequential", "set_space", "unroll"), 0.3),
     **dict.fromkeys(("nontemporal", "pad_dims", "prefetch", "reorder_dims"), 0.3),
-    **dict.fromkeys(("create_temporary", "inline", "recompute", "reuse_buffers", "reuse_dims"), 2.0),
+    **dict.fromkeys(("create_temporary", "inline", "recompute", "reuse_dims"), 2.0),
+    "reuse_buffers": 4.0,
+    "split_dims": 3.0,
+    "peel_scope": 0.7,
     **dict.fromkeys(("fission_scope", "join_scopes", "split_reduction", "swap_siblings"), 2.0),
     **dict.fromkeys(("contract_fma", "parallelize", "reorder", "vectorize"), 2.0),
     "grid": 2.0,
@@ -31,6 +34,8 @@ WEIGHTS = {
 """How often a transformation is drawn, else 1: seldom where nothing moves, often where much may go wrong."""
 IN_LANES = {"contract_fma": 5.0, "tile_scope": 2.0, "vectorize": 12.0}
 """The same where code is made, whose lanes nothing else executes."""
+FAVOUR, FAVOURED = 0.7, 4.0
+"""How often moves are preferred for which the structure of the program matters, and how much."""
 TRIALS = 5
 """Instances of no menu that are tried for one move."""
 GROWTH = 4
@@ -54,11 +59,14 @@ def sequence(seed: int, most: int = MOST_MOVES, target: str = "") -> Sequence:
     machine = get_target(target) if target else machines()[rng.randrange(len(machines()))]
     weights = WEIGHTS | (IN_LANES if target else {})
     at = Setting(machine, rng.choice((*FP_LEVELS, "strict", "reassoc")))
-    start = now = program(rng)
+    start, favoured = program(rng)
+    now = start
+    if rng.random() < FAVOUR:
+        weights = weights | {name: FAVOURED * weights.get(name, 1.0) for name in favoured}
     limit = GROWTH * executions(start) + 200
     moves: list[Transform] = []
     programs: list[Program] = []
-    for _ in range(rng.randint(1, most)):
+    for _ in range(rng.randint(1, rng.randint(3, most))):
         try:
             move = random_move(now, at, rng, weights)
             if move is None:

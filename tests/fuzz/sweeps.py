@@ -18,6 +18,8 @@ def sweep(w: Writer) -> None:
         return f"{b.name}[{f'{{{i}}} + {dr},' if b.rank == 2 else ''}{column}]"
 
     def near() -> str:
+        if rng.random() < 0.4:  # a neighbour in both directions
+            return at(*rng.choice(((0, 0), (2, 2), (0, 2), (2, 0))))
         return at(rng.randint(0, 2), rng.randint(0, 2))
 
     rows, columns = w.rows + 1, max(1, b.extent - 2)
@@ -29,7 +31,7 @@ def sweep(w: Writer) -> None:
     if rng.random() < 0.5:
         order.reverse()
     order += [f"{j}:2"] if deep else []
-    order[-1] += rng.choice(("", "", "", "@parallel", "@vector"))
+    order[-1] += rng.choice(("", w.mark, w.mark))
     target = at(1, 1)
     sign = rng.choice(("=", "=", "=", "+=", "max="))
     terms = [near() for _ in range(rng.choice((1, 1, 2)))] if sign == "=" else [f"{w.known[-1].name}"]
@@ -48,8 +50,9 @@ def sweep(w: Writer) -> None:
         w.lines.append(f"{bars}{target} {sign} {given()}")
     elif is_input and chance < 0.7:
         c = w.declare("inout", 1, b.dtype)
-        w.header[-1] = f"inout {c.name}: {b.dtype}[{columns}]"
-        w.lines.append(f"{bars}{c.name}[{{{k}}}] = {near()}{scale}")
+        shape, index = rng.choice(((f"{columns}", f"{{{k}}}"), (f"{rows}, {columns}", f"{{{i}}},{{{k}}}")))
+        w.header[-1] = f"inout {c.name}: {b.dtype}[{shape}]"
+        w.lines.append(f"{bars}{c.name}[{index}] = {near()}{scale}")
     elif chance < 0.8:
         again = rng.choice((near(), target))
         value = near() if rng.random() < 0.7 else "1"
@@ -105,13 +108,18 @@ def chain(w: Writer) -> None:
     y = w.declare("inout", 2, dtype)
     i, together = w.fresh("i"), rng.random() < 0.5
     kept = rng.random() < 0.5
+    moved = rng.choice((offset, offset, 0)) if rank else offset
+    if moved < offset:  # what no row writes is read
+        rows_, at_ = (f"zr:{rows} ", "{zr},") if rank == 2 else ("", "")
+        w.lines.append(f"{rows_}z:{n + offset} {t.name}[{at_}{{z}}] = 0.5")
+    marks = ["", w.mark] if together or rng.random() < 0.5 else [w.mark, ""]
 
     def line(target: str, value: str, k: str, sign: str = "=", guard: str = "") -> None:
-        scope = f"{k}:{n} " if k else ""
+        scope = f"{k}:{n}{marks[1]} " if k else ""
         row = i if together else w.fresh("i")
         text = f"{scope}{target} {sign} {value}{guard}".replace("ROW", row)
         opens = not together or not any(f"{i}:{rows}" in x for x in w.lines)
-        w.lines.append(f"{row}:{rows} {text}" if opens else f"| {text}")
+        w.lines.append(f"{row}:{rows}{marks[0]} {text}" if opens else f"| {text}")
 
     def at(b: Buffer, k: str, moved: int = 0) -> str:
         column = f"{{{k}}} + {moved}" if k else str(moved)
@@ -136,7 +144,6 @@ def chain(w: Writer) -> None:
     if kept:
         changed()
     k = w.fresh("k")
-    moved = rng.choice((offset, offset, 0))
     line(at(y, k), f"{at(t, k, moved) if rank else t.name + '[]'} + {at(source, k)}", k)
     if rng.random() < 0.4:
         changed()
@@ -149,11 +156,12 @@ def carried(w: Writer) -> None:
     a, b = w.fresh("t"), w.fresh("t")
     w.header += [f"tmp {a}: f32[{shape}]", f"tmp {b}: f32[{shape}]"]
     y = w.declare("inout", 2, "f32")
-    i = w.fresh("i")
+    i, column = w.fresh("i"), w.fresh("k")
+    together = bool(at) and rng.random() < 0.5
 
     def line(target: str, value: str, guard: str = "") -> str:
-        k = w.fresh("k")
-        scope = f"{k}:{n} " if "{K}" in target + value else ""
+        k = column if together else w.fresh("k")
+        scope = f"{k}:{n} " if "{K}" in target + value and not together else ""
         return f"{scope}{target} = {value}{guard}".replace("{K}", f"{{{k}}}")
 
     def given() -> str:
@@ -166,8 +174,9 @@ def carried(w: Writer) -> None:
         line(f"{y.name}[{{{i}}},{{K}}]", f"{b}[{at}] - {y.name}[{{{i}}},{{K}}]"),
         line(f"{b}[{at}]", given()),
     ]
-    lines = [*alone, *next_row] if rng.random() < 0.7 else [*next_row, *alone]
-    w.lines += [f"{i}:{rows} {lines[0]}", *(f"| {one}" for one in lines[1:])]
+    lines = [*alone, *next_row] if rng.random() < 0.5 else [*next_row, *alone]
+    opened, bars = (f"{i}:{rows} {column}:{n}", "| |") if together else (f"{i}:{rows}", "|")
+    w.lines += [f"{opened} {lines[0]}", *(f"{bars} {one}" for one in lines[1:])]
 
 
 def diagonal(w: Writer) -> None:

@@ -20,7 +20,11 @@ class Buffer:
 
 @dataclass
 class Writer:
-    """A program that is being written, with so many rows and columns; `known` can be read."""
+    """A program that is being written, with so many rows and columns; `known` can be read.
+
+    Attributes:
+        mark: of those scopes that have one.
+    """
 
     rng: random.Random
     rows: int
@@ -30,6 +34,7 @@ class Writer:
     known: list[Buffer] = field(default_factory=list)
     signs: dict[str, str] = field(default_factory=dict)
     count: int = 0
+    mark: str = ""
 
     def fresh(self, letter: str) -> str:
         self.count += 1
@@ -42,6 +47,13 @@ class Writer:
         self.header.append(f"{role} {b.name}: {dtype}[{shape}]{note}")
         return b
 
+    def another(self, b: Buffer) -> Buffer:
+        """Declare a temporary like b."""
+        like = Buffer(self.fresh("t"), b.dtype, b.rank, b.extent)
+        header = next(h for h in self.header if h.startswith(f"tmp {b.name}:"))
+        self.header.append(header.replace(f" {b.name}:", f" {like.name}:"))
+        return like
+
     def column(self, extent: int, k: str, steps: int) -> str:
         """An index that stays below `extent` while k runs over `steps`; "" when none does."""
         free = extent - steps
@@ -52,7 +64,7 @@ class Writer:
             str(extent - 1),
         ]
         if free >= 0:
-            found += [f"{{{k}}}"] * 6 + [f"{steps - 1} - {{{k}}}", f"{{{k}}} // 2"]
+            found += [f"{{{k}}}"] * 6 + [f"{steps - 1} - {{{k}}}", f"{{{k}}} // 2", f"({{{k}}} + 1) // 2"]
         if free > 0:
             found += [f"{{{k}}} + {self.rng.randint(1, free)}"] * 3
         if 2 * steps <= extent + 1:

@@ -44,8 +44,8 @@ FAULTS: tuple[Fault, ...] = (
     fault(
         "lowering.known",
         "a store changes no other index",
-        "        if entries:\n            self.memory[buffer] = {k: e",
-        "        if False:\n            self.memory[buffer] = {k: e",
+        "if (name != buffer or apart(e.where, e.span, where, span)) and all(",
+        "if all(",
     ),
     fault(
         "lowering.known",
@@ -62,7 +62,7 @@ FAULTS: tuple[Fault, ...] = (
     fault(
         "lowering.dead",
         "a store that is read before the next one goes",
-        "if not covered or not read:",
-        "if covered or not read:",
+        "if s.buffer not in effects.read and all(",
+        "if all(",
     ),
 )
