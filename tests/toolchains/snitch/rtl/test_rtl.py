@@ -59,9 +59,7 @@ def check_cold_cycles(runs: Runs) -> None:
 
 def check_cluster_cycles(runs: Runs) -> None:
     near = sum(off(p, s) <= max(8, 0.03 * p.warm[0]) for p, s in runs.items())
-    exact = sum(off(p, s) == 0 for p, s in runs.items())
-    assert near >= 0.97 * len(runs)
-    assert exact >= 0.85 * len(runs)
+    assert near == len(runs)
 
 
 def test_one_core_computes_what_the_rtl_does(single: Runs) -> None:
@@ -81,6 +79,7 @@ def test_the_cluster_computes_what_the_rtl_does(cluster: Runs) -> None:
 
 def test_the_cluster_takes_the_cycles_of_the_rtl(cluster: Runs) -> None:
     check_cluster_cycles(cluster)
+    assert sum(off(p, s) == 0 for p, s in cluster.items()) >= 0.9 * len(cluster)
 
 
 @pytest.mark.slow
