@@ -47,6 +47,8 @@ class Routine:
         called: by C code, which may read and write the same memory right before and after.
         shared: the registers of the arguments are needed behind it.
         waits: for the FPU, and for the last word that it writes to be in memory.
+        first, last: of a function that C code calls: stores of the caller are done before its streams begin,
+            and its results are in memory when it returns.
     """
 
     nest: StreamNest
@@ -56,6 +58,8 @@ class Routine:
     called: bool = False
     shared: bool = False
     waits: bool = False
+    first: bool = False
+    last: bool = False
     lines: list[Text] = field(default_factory=list)
     pool: list[tuple[str, str]] = field(default_factory=list)
     """Constants that are loaded: label, and value as hexadecimal digits of 64 bits."""
@@ -74,8 +78,15 @@ class Routine:
             self._say("fmv.x.w t0, ft3", "the caller's FP stores have been issued")
             self._say("mv t0, t0")
             self._say("fence", "and done: streams do not wait for them")
+        issued = self._free.pop() if self.first else ""
+        if issued:
+            self._say(f"fmv.x.w {issued}, ft3", "streams do not wait for the caller's FP stores:")
         self._place_pointers()
         self._configure()
+        if issued:
+            start = next((k for k, line in enumerate(self.lines) if "PTR" in line.code), len(self.lines))
+            self.lines.insert(start, Text(f"mv {issued}, {issued}", "they have been issued"))
+            self._free.append(issued)
         self._items(nest.body, top=True, skip=self._launched())
         self._close()
         self._restore(saved)
@@ -261,12 +272,13 @@ class Routine:
 
     def _close(self) -> None:
         self._say("csrrci x0, SSR, 1", "in the order of FP instructions, like the start")
-        if not (self.called or self.waits):
+        if not (self.called or self.waits or self.last):
             return
         self._say("fmv.x.w t0, ft3", "the FPU has issued everything")
         self._say("mv t0, t0")
         for m in self.nest.movers:
-            if m.write:
+            # a function that is nothing but nests returns later than its last word arrives
+            if m.write and (self.called or self.waits):
                 self._labels += 1
                 label = f".L{self.label}_{self._labels}"
                 self._say(f"li t0, {m.number}")

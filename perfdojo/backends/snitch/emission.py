@@ -19,6 +19,7 @@ from perfdojo.backends.names import Names
 from perfdojo.backends.snitch.arrays import array_call
 from perfdojo.backends.snitch.cluster import (
     HEADER,
+    RACELESS,
     ClusterPrinter,
     header_text,
     shares_of,
@@ -62,7 +63,7 @@ def emitted(program: Program, target: Target, fp: FpLevel, options: EmitOptions)
         files=(),
         sizes=tuple((s.name, const_int(s.value)) for s in program.sizes),
         fp=fp,
-        flags=options.flags,
+        flags=(*options.flags, *(RACELESS if shares else ())),
         links=("-lgcc",),
         workspace=tuple(_own_words(w) for w in workspace(function.body)),
         flops=done.flops,
@@ -74,6 +75,7 @@ def emitted(program: Program, target: Target, fp: FpLevel, options: EmitOptions)
         memory="main" if "dma" in shares else "tcdm" if streams_of(function) else "",
     )
     whole = whole_kernel(function, arguments)
+    made = replace(made, waits=bool(whole))
     nests = functions_of(function, symbol, names, whole, prototype)
     called = {id(n.stream): n.name for n in nests}
     printed = None if whole else _source(function, arguments, names, called, made)
@@ -105,7 +107,7 @@ def emitted(program: Program, target: Target, fp: FpLevel, options: EmitOptions)
     more = {
         "prototype": prototype.replace("restrict", "PERFDOJO_RESTRICT"),
         "guard": f"PERFDOJO_{program.name.upper()}_H",
-        "contract": [*contract(program, made, placed), *(_ASYNCHRONOUS if whole else ())],
+        "contract": contract(program, made, placed),
     }
     out.append((header, _render("c", "kernel.h.j2", **frame, **more, file=header)))
     return replace(made, files=(*out, *runtime))
@@ -113,13 +115,6 @@ def emitted(program: Program, target: Target, fp: FpLevel, options: EmitOptions)
 
 def _render(folder: str, template: str, **values: object) -> str:
     return environment(folder).get_template(template).render(**values)
-
-
-_ASYNCHRONOUS = (
-    "It returns while the FPU still works: results are in memory, and another kernel may start, when the",
-    'caller has waited for it, as with __asm__ volatile("fmv.x.w t0, ft3; mv t0, t0" ::: "t0", "memory").',
-    "Its own stores to the arguments have to be complete before the call: data movers do not wait for them.",
-)
 
 
 def _command(files: list[str], made: EmittedSource) -> tuple[str, ...]:

@@ -103,7 +103,8 @@ def assembly_file(
         for number, n in enumerate(group):
             after = [g.stream for g in group[number + 1 :]]
             waits = any(_depend(n.stream, other) for other in after)
-            routine = _routine(n, whole, waits, len(group) > 1, arguments)
+            ends = (number == 0, number == len(group) - 1) if whole else (False, False)
+            routine = _routine(n, whole, waits, len(group) > 1, arguments, ends)
             lines += [_line(t) for t in routine.written()]
             pool += routine.pool
         lines += ["    li a0, 0", "    ret"] if whole else ["    ret"]
@@ -140,14 +141,21 @@ def _depend(first: Stream, second: Stream) -> bool:
     return changed or not first.written.isdisjoint(second.read | second.written)
 
 
-def _routine(n: NestFunction, whole: bool, waits: bool, several: bool, arguments: Sequence[str]) -> Routine:
+def _routine(
+    n: NestFunction,
+    whole: bool,
+    waits: bool,
+    several: bool,
+    arguments: Sequence[str],
+    ends: tuple[bool, bool],
+) -> Routine:
     own = [a.buffer for a in n.stream.nest.arguments]
     registers = tuple(f"a{arguments.index(b) if whole else k}" for k, b in enumerate(own))
     passed = len(arguments) if whole else len(own)
     # registers of arguments that this nest does not have are free where no other one follows
     taken = {f"a{k}" for k in range(passed)} if several else set(registers)
     spare = tuple(r for r in (f"a{k}" for k in range(7, -1, -1)) if r not in taken)
-    return Routine(n.stream.nest, registers, spare, n.label, not whole, several, waits)
+    return Routine(n.stream.nest, registers, spare, n.label, not whole, several, waits, *ends)
 
 
 def _line(t: Text) -> str:

@@ -2,6 +2,7 @@
  *
  * Made for one kernel by perfdojo-plan.h, which defines
  *   KERNEL        its symbol
+ *   WAITS         1: it returns when its results are in memory; else the harness waits for the FPU
  *   CORES         harts 0 .. CORES-1 call it together
  *   DMA_HART      number of one more hart that calls it, or -1
  *   ARGUMENTS     how many pointers it takes

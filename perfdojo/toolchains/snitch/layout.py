@@ -61,6 +61,7 @@ def plan_header(emitted: EmittedSource, area: Area) -> str:
     several = emitted.cores > 1 or emitted.dma
     values = {
         "KERNEL": emitted.symbol,
+        "WAITS": int(emitted.waits),
         "CORES": emitted.cores,
         "DMA_HART": DMA_HART if emitted.dma else -1,
         "ARGUMENTS": len(area.arguments),
