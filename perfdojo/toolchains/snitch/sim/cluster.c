@@ -72,8 +72,8 @@ void cluster_run(Cluster *c) {
     uint32_t waits = 0;
     for (uint32_t left = c->awake; left; left &= left - 1) {
       Hart *h = &c->hart[__builtin_ctz(left)];
-      if (hart_waits(h)) h->stalls[h->stall]++;
-      else hart_cycle(h);
+      if (hart_waits(h)) { h->stalls[h->stall]++; continue; }
+      hart_cycle(h);
       waits |= h->wait_barrier | h->parked;
     }
     if (waits) {

@@ -82,7 +82,7 @@ static void memory_answer(Hart *h, bool port, uint32_t *clear) {
     if (!r->write && !port) return;
     if (!r->write) write_reg(f, r->rd, r->data), *clear |= 1u << r->rd, f->loads--;
     f->mem--;
-    if (!r->rep) h->caq_head = (h->caq_head + 1) & (CAQ - 1), h->n.caq--;
+    if (!r->rep) h->n.caq_head = (h->n.caq_head + 1) & (CAQ - 1), h->n.caq--;
   }
   h->rq_head = (h->rq_head + 1) & (MEM_PATH - 1), h->n.rq--;
 }
@@ -147,7 +147,7 @@ static inline void start_fpu(Hart *h, const Dec *d, const RingEntry *e) {
   uint32_t rm = !(d->flags & FP_ROUNDS) ? 0 : d->rm == 7 ? (h->fcsr >> 5) & 7 : d->rm;
   if (rm > 4) { fail(h->cl, h, e->pc, d->word, "reserved rounding mode %u", rm); return; }
   const uint64_t v[4] = {f->f[d->rs1], f->f[d->rs2], f->f[d->rs3], f->f[d->rd]};
-  unsigned flags = 0;
+  unsigned flags = h->fcsr & 31;
   FpuPipe *p = &f->pipe[d->pipe];
   FpuOp *op = &p->op[(p->head + p->n++) & 3];
   op->result = fp_exec(d, v, e->a, rm, h->fmode, &flags);

@@ -65,7 +65,7 @@ static const char *illegal_text(const Dec *d) {
 
 static bool caq_hit(const Hart *h, uint32_t word, bool alters) {
   for (uint32_t i = 0; i < h->n0.caq; i++) {  // also what was answered in this cycle
-    uint32_t k = (h->caq_head0 + i) & (CAQ - 1);
+    uint32_t k = (h->n0.caq_head + i) & (CAQ - 1);
     if ((h->caq[k].word & 0xffff) == (word & 0xffff) && (alters || h->caq[k].write)) return true;
   }
   return false;
@@ -109,8 +109,8 @@ static int hand_over(Hart *h, const Dec *d, uint32_t a, uint32_t b) {
   uint32_t addr = a + (uint32_t)d->imm;
   if (memory) {
     if (!good_address(h, d, addr)) return ST_LSU;
-    h->caq[(h->caq_head + h->n.caq) & (CAQ - 1)].word = addr >> 3;
-    h->caq[(h->caq_head + h->n.caq++) & (CAQ - 1)].write = d->op == OP_FSTORE;
+    h->caq[(h->n.caq_head + h->n.caq) & (CAQ - 1)].word = addr >> 3;
+    h->caq[(h->n.caq_head + h->n.caq++) & (CAQ - 1)].write = d->op == OP_FSTORE;
   }
   h->fp.lean = 0;
   h->acc[h->n.acc++] = (Offload){d, h->pc, a, b, addr};

@@ -1,5 +1,6 @@
 // FP subsystem in the middle of a loop of arithmetic: the same steps as fpss.c with nothing else to look at.
 #include "lean.h"
+#include "fp.h"
 #include "fpexec.h"
 #include "fpss.h"
 #include "seq.h"
@@ -82,11 +83,15 @@ static inline int issue(Hart *h, FpuPipe *p, const Dec *d, uint32_t pc, uint32_t
     uint32_t i = (uint32_t)__builtin_ctz(left);
     f->f[i] = mover_pop(f, i);
   }
-  const uint64_t v[4] = {f->f[d->rs1], f->f[d->rs2], f->f[d->rs3], f->f[d->rd]};
-  unsigned flags = 0;
+  unsigned flags = h->fcsr & 31;  // flags that are up need not be found again
   FpuOp *op = &p->op[(p->head + p->n++) & 3];
   uint32_t rm = !(d->flags & FP_ROUNDS) ? 0 : d->rm == 7 ? (h->fcsr >> 5) & 7 : d->rm;
-  op->result = fp_exec(d, v, a, rm, h->fmode, &flags);
+  if (d->fop == F_MADD && d->fmt == FMT_D) {
+    op->result = fp_fma(FP_D, f->f[d->rs1], f->f[d->rs2], f->f[d->rs3], (enum fp_rm)rm, false, false, &flags);
+  } else {
+    const uint64_t v[4] = {f->f[d->rs1], f->f[d->rs2], f->f[d->rs3], f->f[d->rd]};
+    op->result = fp_exec(d, v, a, rm, h->fmode, &flags);
+  }
   op->rd = d->rd, op->acc = 0, op->pc = pc, op->ssr = f->ssr && d->rd < MOVERS;
   op->ready = h->cl->now + p->depth;
   h->fcsr |= flags, f->pipes = (uint8_t)(1u << f->seq.pipe);

@@ -123,7 +123,7 @@ typedef struct {          // instruction lines of one hart
 } L0;
 
 enum { NEED_LOOK, NEED_RESULT, NEED_ROOM };  // look again; a result for a register; room in the register stage of the hand-over
-typedef struct { uint8_t req, fpreq, rq, lrsp, acc, rsp, caq, unused; } Counts;  // entries in the queues of a hart
+typedef struct { uint8_t req, fpreq, rq, lrsp, acc, rsp, caq, caq_head; } Counts;  // entries in the queues of a hart
 
 struct Cluster;
 typedef struct {
@@ -149,7 +149,6 @@ typedef struct {
   MemRsp rq[MEM_PATH];    // accesses made, answers in order
   uint8_t rq_head;
   struct { uint32_t word; uint8_t write; } caq[CAQ];
-  uint8_t caq_head, caq_head0;
   Fpss fp;
   L0 l0;
   uint64_t instret, fpu_issues, seq_issues, offloads, loads_done, stalls[STALLS], asleep_since;

@@ -178,8 +178,14 @@ static uint32_t movers_ask(Cluster *c, Hart *h, Slot *slot) {
   for (uint32_t left = f->busy_movers; left; left &= left - 1) {
     uint32_t i = (uint32_t)__builtin_ctz(left), addr;
     Mover *m = &f->mover[i];
-    ok = (ok & ~(1u << i)) | (uint32_t)mover_lane_ok(m) << i;
-    uint8_t kind = (uint8_t)mover_wants(m, &addr);
+    uint32_t lane;
+    uint8_t kind;
+    if (m->steady == STEADY_READ) {
+      addr = TCDM_BASE + m->out[0].ptr, lane = m->n > 0, kind = m->out_n && m->credits;
+    } else {
+      lane = mover_lane_ok(m), kind = (uint8_t)mover_wants(m, &addr);
+    }
+    ok = (ok & ~(1u << i)) | lane << i;
     slot[n++] = (Slot){h, m, (uint8_t)i, kind, (uint16_t)(h->id * MOVERS + i)};
     if (kind) ask(&c->tcdm, h->id * MOVERS + i, addr);
   }
@@ -200,7 +206,7 @@ void memory_cycle(Cluster *c) {
   for (uint32_t left = c->awake; left; left &= left - 1) {
     uint32_t i = (uint32_t)__builtin_ctz(left);
     Hart *h = &c->hart[i];
-    h->n0 = h->n, h->caq_head0 = h->caq_head;
+    h->n0 = h->n;
     if (h->n.req | h->n.fpreq) paths |= 1u << i, hart_asks(c, h, &asked[i]);
     else if (h->fp.busy_movers) slots += movers_ask(c, h, slot + slots);
   }
