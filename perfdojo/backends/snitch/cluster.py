@@ -13,6 +13,9 @@ from perfdojo.compiler.lowering.target import Target
 from perfdojo.compiler.walk import scopes
 
 HEADER = "snitch_cluster.h"
+RACELESS = ("-fno-predictive-commoning",)
+"""Flags where several harts write one array: gcc 12's predictive commoning of stores reads elements that a loop
+leaves out, and writes them back behind it, over what another hart has written meanwhile."""
 STACK_BYTES = 384
 """Of temporaries on the stack of each of several harts, which is 1 KiB."""
 BANKS, BANK_BYTES, APART = 32, 8, 4
