@@ -21,13 +21,9 @@ FLAGS = (
 CSR instructions belong to the base set of version 2.2; named in -march, gcc 12 finds no support library."""
 
 _PACKED = frozenset(
-    (
-        *("add", "sub", "mul", "fma", "mad", "neg", "abs", "minnum", "maxnum"),
-        *("load", "store", "splat", "reduce_add"),
-    )
+    ("add", "sub", "mul", "fma", "neg", "abs", "minnum", "maxnum", "load", "store", "splat", "reduce_add")
 )
-"""Operations of the packed extension: its minimum and maximum are those of numbers. `mad`: a multiply-add in
-lanes may be fused or not, as only that into its own addend is one instruction."""
+"""Operations of the packed extension: its minimum and maximum are those of numbers."""
 _LANES = {"f32": 2, "f16": 4}
 """Lanes of a packed register: 64 bits."""
 
@@ -48,6 +44,7 @@ TARGET = Target(
     hosted=False,
     min_lanes=2,
     half_lanes=True,
+    accumulates=True,
     stack_buffer_bytes=1 << 10,
     stack_bytes=4 << 10,
     cores=8,

@@ -16,7 +16,7 @@ def fused(op: str, args: tuple[Value, ...], dtype: DType, lanes: int, context: C
     """
     if op not in ("add", "sub") or dtype.name not in _FUSED or not context.allows("contract"):
         return None
-    name = "mad" if lanes == 1 or context.supports("mad", dtype, lanes) else "fma"
+    name = "mad" if lanes == 1 or context.target.accumulates else "fma"
     if lanes > 1 and not context.supports("fma", dtype, lanes):
         return None
     left, right = args

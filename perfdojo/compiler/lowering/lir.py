@@ -75,7 +75,7 @@ class Call:
         fma(a, b, c)                also made from mul and add at level `contract` and above, with neg around
                                     a or c for subtractions (several lanes)
         mad(a, b, c)                the same in one lane: a * b + c, fused or not, whichever is faster; in
-                                    several where the target asks for it
+                                    several where the target `accumulates`
         iadd isub imul ineg         index arithmetic that is known not to overflow (one lane)
         idiv imod                   quotient and remainder of an index that is known not to be negative by a
                                     positive constant (one lane)
