@@ -31,7 +31,7 @@ class Target:
         spaces: memory spaces for temporaries that it has; moves choose no others.
         hosted: its code runs on the kind of machine that compiles it; else it is assembled and simulated.
         min_lanes: fewer are not worth a vector.
-        accumulates: a multiply-add in lanes adds to its own register; elsewhere two operations may be shorter.
+        accumulates: a multiply-add in lanes adds to its own register; two operations may be shorter.
         half_lanes: f16 is computed in lanes of 16 bits, not as f32.
         stack_buffer_bytes, stack_bytes: limits of one temporary and of all together on the stack; threads
             of a host have 2 MiB or more (glibc: 8 MiB).
