@@ -97,13 +97,14 @@ def assemble(program: Measured, out: Path, binutils: str) -> Path:
     return elf
 
 
-def run(program: Measured, elf: Path, tools: Tools) -> Seen:
+def run(program: Measured, elf: Path, tools: Tools, statistics: bool = False) -> Seen:
     """Run a program on the simulator."""
     image = read_elf(elf)
     job = Job(
         cores=8 if program.cluster else 1,
         dma=program.cluster,
         divider=program.name.startswith("m_ds_"),
+        statistics=statistics,
         hardware=True,
         max_cycles=5_000_000,
         dumps=((image.symbols["results"], 4 * WORDS),),

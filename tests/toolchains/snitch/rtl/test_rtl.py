@@ -82,6 +82,19 @@ def test_the_cluster_takes_the_cycles_of_the_rtl(cluster: Runs) -> None:
     assert sum(off(p, s) == 0 for p, s in cluster.items()) >= 0.9 * len(cluster)
 
 
+@pytest.mark.parametrize("name", ["k_gemm_8_ssrfrep_u8_wr", "k_dot_64_ssrfrep_stag4", "m_frep_nest2"])
+def test_counting_by_instruction_takes_no_shortcut_and_changes_nothing(
+    name: str, single: Runs, tools: Tools, tmp_path: Path
+) -> None:
+    program = next(p for p in single if p.name == name)
+    elf = assemble(program, tmp_path, str(tools.compiler.path).removesuffix("gcc"))
+    counted = run(program, elf, tools, statistics=True).simulation
+    plain = single[program].simulation
+    assert (counted.cycles, counted.harts, counted.memory) == (plain.cycles, plain.harts, plain.memory)
+    assert sum(line.count for line in counted.lines) == counted.harts[0].instructions
+    assert sum(line.cycles for line in counted.lines) == counted.cycles
+
+
 @pytest.mark.slow
 def test_long_programs(tools: Tools, tmp_path: Path) -> None:
     single = run_all(tuple(p for p in measured("single") if not short(p)), tools, tmp_path)
