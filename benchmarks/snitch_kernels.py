@@ -75,6 +75,13 @@ out z: {dtype}[N]
 
 N z[{{0}}] = a[] * x[{{0}}] + y[{{0}}]
 """
+SUM = """kernel sum
+size N = {0}
+in  x: {dtype}[N]
+out z: {dtype}[]
+
+N z[] += x[{{0}}]
+"""
 X, XY = "in  x: {dtype}[M, N]", "in  x: {dtype}[M, N]\nin  y: {dtype}[M, N]"
 TEXTS = {
     "add": (ELEMENTWISE, {"inputs": XY, "value": "x[{0},{1}] + y[{0},{1}]"}),
@@ -99,6 +106,7 @@ TEXTS = {
     "dense": (DENSE, {}),
     "dot": (DOT, {}),
     "axpy": (AXPY, {}),
+    "sum": (SUM, {}),
 }
 
 

@@ -36,7 +36,7 @@ GROUPS = {
     "loops": "tile_scope peel_scope join_scopes fission_scope reorder swap_siblings collapse_scopes "
     "add_scope drop_scope simplify_conditions",
     "how loops run": "vectorize unroll parallelize sequential",
-    "what is computed": "split_reduction hoist inline recompute delete_dead contract_fma reciprocal",
+    "what is computed": "split_reduction hoist outline inline recompute delete_dead contract_fma reciprocal",
     "storage": "create_temporary reuse_dims materialize_dims reuse_buffers expand_buffer reorder_dims "
     "split_dims pad_dims set_space prefetch nontemporal",
     "GPUs and Snitch clusters": "grid block core stream frep dma double_buffer",
