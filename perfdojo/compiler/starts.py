@@ -96,9 +96,13 @@ def _start(
         guard = _inside(buffers, target, extents)
     name = _fresh(f"{statement.name}_start", names)
     node: Node = Statement(name, target, "=", value, guard, statement.span)
+    # Lanes may add to one element; they may not all write it.
+    reused = buffers[target.buffer].reuse
+    apart = {i.scope for d, i in enumerate(target.indices) if isinstance(i, Iter) and d not in reused}
     for scope in reversed(copied):
         # A guard may be what kept concurrent iterations of the reduction apart; its start has none.
-        kept = scope.mark == "unroll" or (scope.mark in ("parallel", "vector") and statement.guard is None)
+        concurrent = scope.mark == "parallel" or (scope.mark == "vector" and renamed[scope.name] in apart)
+        kept = scope.mark == "unroll" or (concurrent and statement.guard is None)
         mark = scope.mark if kept else ""
         node = Scope(renamed[scope.name], scope.extent, (node,), mark, scope.span)
     return node

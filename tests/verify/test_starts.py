@@ -55,6 +55,16 @@ CASES = {
         PARALLEL,
         f"n_start:4@parallel m_start:8@vector c_start: c[{{0}},{{1}}] = {-(2**63)}\n" + PARALLEL,
     ),
+    "lanes that add to one element do not all start it": (
+        "out c: i64[4]",
+        "k:2 n:8@vector c[{1}//2] += 1",
+        "n_start:8 c_start: c[{0}//2] = 0\nk:2 n:8@vector c[{1}//2] += 1",
+    ),
+    "nor do lanes whose elements share storage": (
+        "tmp t: i64[8] reuse(0)",
+        "k:2 n:8@vector t[{1}] += 1",
+        "n_start:8 t_start: t[{0}] = 0\nk:2 n:8@vector t[{1}] += 1",
+    ),
     "a guard may be what allows a parallel scope": (
         "out c: i64[4]",
         "k:2 n:8@parallel c[{1}//2] max= 1 if {1}%2 == 0",
