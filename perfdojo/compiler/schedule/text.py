@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import MISSING
+from functools import cache
+from importlib import resources
 from typing import Any
+
+from lark import Lark, Token, Tree
+from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedInput, UnexpectedToken
 
 from perfdojo.compiler.diagnostics import PerfDojoError, nearest
 from perfdojo.compiler.ir import Source, Span
 from perfdojo.compiler.lowering.target import FP_LEVELS
-from perfdojo.compiler.schedule.lines import Line, Value, Word, read_lines
 from perfdojo.compiler.schedule.schedule import Schedule, Step
 from perfdojo.compiler.transforms import get_transform
 from perfdojo.compiler.transforms.base import Transform
@@ -17,6 +21,7 @@ from perfdojo.compiler.transforms.spelling import Spelling, spelled, usage
 MAX_BYTES = 1 << 20
 MAX_DIGITS = 18
 """Digits of an integer: no number of a move is larger than a size."""
+_LINE = "a line is a move: tile_scope i 16"
 
 
 def parse_schedule(text: str, name: str = "<schedule>") -> Schedule:
@@ -29,14 +34,19 @@ def parse_schedule(text: str, name: str = "<schedule>") -> Schedule:
     size = len(text.encode("utf-8", "surrogatepass"))
     if size > MAX_BYTES:
         raise _too_long(size, source)
-    found = read_lines(text if text.endswith("\n") else text + "\n", source)
-    fp = found.level
-    if fp is not None and fp.text not in FP_LEVELS:
-        hint = nearest(fp.text, FP_LEVELS) or f"levels are {' '.join(FP_LEVELS)}"
-        raise PerfDojoError(f"no floating-point level '{fp}'", source, fp.span, hint)
-    steps = tuple(_step(line, source) for line in found.lines)
+    try:
+        tree = _parser().parse(text if text.endswith("\n") else text + "\n")
+    except UnexpectedInput as error:
+        raise _syntax_error(error, source) from None
+    head, *lines = (c for c in tree.children if isinstance(c, Tree))
+    names: list[Any] = head.children
+    kernel, target, fp = names
+    if fp is not None and fp not in FP_LEVELS:
+        hint = nearest(fp, FP_LEVELS) or f"levels are {' '.join(FP_LEVELS)}"
+        raise PerfDojoError(f"no floating-point level '{fp}'", source, _span(fp), hint)
+    steps = tuple(_step(line, source) for line in lines)
     level: Any = str(fp or "")
-    return Schedule(found.kernel.text, steps, str(found.target or ""), level, source, found.kernel.span)
+    return Schedule(str(kernel), steps, str(target or ""), level, source, _span(kernel))
 
 
 def read_text(data: bytes, name: str) -> Schedule:
@@ -96,11 +106,14 @@ def render_schedule(schedule: Schedule) -> str:
 # ---------------------------------------------------------------- one line
 
 
-def _step(line: Line, source: Source) -> Step:
-    name, span = line.move, line.span
+def _step(line: Tree[Any], source: Source) -> Step:
+    parts: list[Any] = line.children
+    optional, name, *rest = parts
     cls = _transform(name, source)
-    names = tuple(map(str, line.names))
-    values = _arguments(cls, line.values, source, span)
+    span = Span(_span(name).start, _end(line))
+    given = [v for v in rest if isinstance(v, Tree) and v.data != "name"]
+    names = tuple(str(v.children[0]) for v in rest if isinstance(v, Tree) and v.data == "name")
+    values = _arguments(cls, given, source, span)
     for f, spelling in spelled(cls):
         if spelling.kind == "new":
             if 0 <= spelling.lowest < len(names):
@@ -109,17 +122,17 @@ def _step(line: Line, source: Source) -> Step:
             names = ()
     if names:
         raise PerfDojoError(f"{name} makes nothing that '->' could name", source, span, f"write {usage(cls)}")
-    return Step(cls(**values), line.optional, span)
+    return Step(cls(**values), optional is not None, span)
 
 
-def _transform(name: Word, source: Source) -> type[Transform]:
+def _transform(name: Token, source: Source) -> type[Transform]:
     try:
-        return get_transform(name.text)
+        return get_transform(str(name))
     except PerfDojoError as error:
-        raise PerfDojoError(error.message, source, name.span, error.hint) from None
+        raise PerfDojoError(error.message, source, _span(name), error.hint) from None
 
 
-def _arguments(cls: type[Transform], given: tuple[Value, ...], source: Source, span: Span) -> dict[str, Any]:
+def _arguments(cls: type[Transform], given: list[Tree[Any]], source: Source, span: Span) -> dict[str, Any]:
     """Return field -> value: positional fields in order, then those behind their keywords in any order."""
     hint = f"write {usage(cls)}"
     known = [(f, s) for f, s in spelled(cls) if s.kind != "new"]
@@ -129,22 +142,22 @@ def _arguments(cls: type[Transform], given: tuple[Value, ...], source: Source, s
     todo = list(given)
     while todo:
         value = todo.pop(0)
-        word = value.words[0].text if _is_name(value) else ""
+        word = str(value.children[0]) if value.data == "word" else ""
         if word in keywords:
             f, s = keywords[word]
             if f.name in values:
-                raise PerfDojoError(f"{word} is given twice", source, value.span, hint)
+                raise PerfDojoError(f"{word} is given twice", source, _span_of(value), hint)
             if s.kind == "flag":
                 values[f.name] = True
                 continue
             if not todo:
-                raise PerfDojoError(f"nothing follows {word}", source, value.span, hint)
+                raise PerfDojoError(f"nothing follows {word}", source, _span_of(value), hint)
             value = todo.pop(0)
         else:
             unset = [(f, s) for f, s in positional if f.name not in values]
             if not unset:
                 extra = nearest(word, keywords) if word else ""
-                raise PerfDojoError("one argument too many", source, value.span, extra or hint)
+                raise PerfDojoError("one argument too many", source, _span_of(value), extra or hint)
             f, s = unset[0]
         values[f.name] = _value(value, s, source, hint)
     missing = [f for f, _ in known if f.default is MISSING and f.name not in values]
@@ -153,39 +166,95 @@ def _arguments(cls: type[Transform], given: tuple[Value, ...], source: Source, s
     return values
 
 
-def _value(value: Value, spelling: Spelling, source: Source, hint: str) -> Any:
+def _value(value: Tree[Any], spelling: Spelling, source: Source, hint: str) -> Any:
+    items: list[Any] = value.children
     if spelling.kind in ("names", "ints"):
-        if not value.is_list:
-            raise PerfDojoError("a list in brackets belongs here", source, value.span, hint)
-        wanted = "int" if spelling.kind == "ints" else "name"
-        wrong = next((w for w in value.words if w.kind != wanted), None)
+        if value.data != "list":
+            raise PerfDojoError("a list in brackets belongs here", source, _span_of(value), hint)
+        words = [i.children[0] for i in items if i is not None]
+        wanted = "INT" if spelling.kind == "ints" else "NAME"
+        wrong = next((w for w in words if w.type != wanted), None)
         if wrong is not None:
-            thing = "an integer" if wanted == "int" else "a name"
-            raise PerfDojoError(f"{wrong} is not {thing}", source, wrong.span, hint)
-        return tuple(_integer(w, source) if wanted == "int" else w.text for w in value.words)
-    word = value.words[0] if value.words else None
+            thing = "an integer" if wanted == "INT" else "a name"
+            raise PerfDojoError(f"{wrong} is not {thing}", source, _span(wrong), hint)
+        return tuple(_integer(w, source) if wanted == "INT" else str(w) for w in words)
     if spelling.kind == "int":
-        if value.is_list or word is None or word.kind != "int":
-            raise PerfDojoError("an integer belongs here", source, value.span, hint)
-        number = _integer(word, source)
+        if value.data != "integer":
+            raise PerfDojoError("an integer belongs here", source, _span_of(value), hint)
+        number = _integer(items[0], source)
         if number < spelling.lowest:
-            raise PerfDojoError(f"{number} is below {spelling.lowest}", source, word.span, hint)
+            raise PerfDojoError(f"{number} is below {spelling.lowest}", source, _span(items[0]), hint)
         return number
-    if word is None or not _is_name(value):
-        raise PerfDojoError(f"a {spelling.kind} belongs here", source, value.span, hint)
-    if spelling.choices and word.text not in spelling.choices:
+    if value.data != "word":
+        raise PerfDojoError(f"a {spelling.kind} belongs here", source, _span_of(value), hint)
+    if spelling.choices and str(items[0]) not in spelling.choices:
         choices = f"it is one of {' '.join(spelling.choices)}"
-        near = nearest(word.text, spelling.choices)
-        raise PerfDojoError(f"no '{word}' here", source, word.span, near or choices)
-    return word.text
+        near = nearest(str(items[0]), spelling.choices)
+        raise PerfDojoError(f"no '{items[0]}' here", source, _span(items[0]), near or choices)
+    return str(items[0])
 
 
-def _is_name(value: Value) -> bool:
-    return not value.is_list and value.words[0].kind == "name"
-
-
-def _integer(word: Word, source: Source) -> int:
-    if len(word.text.removeprefix("-")) > MAX_DIGITS:
+def _integer(word: Token, source: Source) -> int:
+    if len(word.removeprefix("-")) > MAX_DIGITS:
         hint = "extents and factors are smaller"
-        raise PerfDojoError(f"an integer has at most {MAX_DIGITS} digits", source, word.span, hint)
-    return int(word.text)
+        raise PerfDojoError(f"an integer has at most {MAX_DIGITS} digits", source, _span(word), hint)
+    return int(word)
+
+
+# ---------------------------------------------------------------- places and errors
+
+
+@cache
+def _parser() -> Lark:
+    text = (resources.files("perfdojo.grammar") / "schedule.lark").read_text("utf-8")
+    return Lark(text, parser="lalr", propagate_positions=True, maybe_placeholders=True)
+
+
+def _span(token: Token) -> Span:
+    start = token.start_pos or 0
+    return Span(start, start + len(token))
+
+
+def _span_of(tree: Tree[Any]) -> Span:
+    return Span(tree.meta.start_pos, tree.meta.end_pos) if not tree.meta.empty else Span(0, 1)
+
+
+def _end(line: Tree[Any]) -> int:
+    ends = [t.end_pos for t in line.scan_values(lambda t: isinstance(t, Token) and t.type != "_NL")]
+    return int(max(e for e in ends if e is not None))
+
+
+def _syntax_error(error: UnexpectedInput, source: Source) -> PerfDojoError:
+    if isinstance(error, UnexpectedCharacters):
+        start = error.pos_in_stream or 0
+        char, at = source.text[start], Span(start, start + 1)
+        return PerfDojoError(f"unexpected character {char!r}", source, at, _LINE)
+    whole = len(source.text)
+    token = error.token if isinstance(error, UnexpectedToken) else None
+    if token is None or token.type == "$END" or isinstance(error, UnexpectedEOF):
+        return PerfDojoError(
+            "the schedule is cut off: no line 'end'",
+            source,
+            Span(max(0, whole - 1), max(1, whole)),
+            "the last line of a schedule is 'end'",
+        )
+    start = token.start_pos or 0
+    if token.type == "_NL":
+        shown, span = "the end of the line", Span(start, start + 1)
+    else:
+        shown, span = f"'{token}'", Span(start, token.end_pos or 0)
+    accepted = set(error.accepts or error.expected) if isinstance(error, UnexpectedToken) else set()
+    before = source.text[:start].rsplit("\n", 1)[-1].split()
+    hint = _hint(accepted, before)
+    return PerfDojoError(f"unexpected {shown}", source, span, hint)
+
+
+def _hint(accepted: set[str], before: list[str]) -> str:
+    """Return what could stand in the place of an unexpected word, `before` which the line has others."""
+    if "SCHEDULE" in accepted or before[:1] == ["schedule"]:
+        return "the first line is: schedule KERNEL [on TARGET] [at FP]"
+    if "RSQB" in accepted:
+        return "a list is names or integers in brackets: [1 0]"
+    if accepted <= {"$END", "_NL"}:
+        return "nothing stands behind the line 'end'"
+    return "a name belongs here, of letters, digits and _" if accepted == {"NAME"} else _LINE

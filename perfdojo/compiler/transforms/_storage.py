@@ -27,7 +27,7 @@ from perfdojo.compiler.ir import (
     Statement,
 )
 from perfdojo.compiler.ops import OPS
-from perfdojo.compiler.text.raw import MAX_DEPTH
+from perfdojo.compiler.text.parse import MAX_DEPTH
 from perfdojo.compiler.tree import Body
 from perfdojo.compiler.walk import children, const_int, loads, map_statement, map_statements, subexpressions
 
