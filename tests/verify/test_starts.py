@@ -61,9 +61,9 @@ CASES = {
         "n_start:8 c_start: c[{0}//2] = 0\nk:2 n:8@vector c[{1}//2] += 1",
     ),
     "nor do lanes whose elements share storage": (
-        "tmp t: i64[8] reuse(0)",
-        "k:2 n:8@vector t[{1}] += 1",
-        "n_start:8 t_start: t[{0}] = 0\nk:2 n:8@vector t[{1}] += 1",
+        "tmp t: i64[8] reuse(0)\nout c: i64[]",
+        "k:2 n:8@vector t[{1}] += 1\nc[] = t[0]",
+        "n_start:8 t_start: t[{0}] = 0\nk:2 n:8@vector t[{1}] += 1\nc[] = t[0]",
     ),
     "a guard may be what allows a parallel scope": (
         "out c: i64[4]",
