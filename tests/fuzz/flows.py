@@ -27,6 +27,8 @@ ORDER = (
     "tile_scope",
 )
 """Moves that change the order of accesses."""
+RANGES = ("peel_scope", "tile_scope")
+"""Moves that may run iterations again."""
 STORAGE = (
     "create_temporary",
     "expand_buffer",
@@ -69,6 +71,7 @@ def kernel(w: Writer) -> tuple[str, tuple[str, ...]]:
     elif kind < 0.8:
         for _ in range(rng.choice((1, 1, 2))):
             sweep(w)
+        moves = rng.choice((ORDER, ORDER, RANGES))
     elif kind < 0.92:
         chain(w)
         moves = rng.choice((ORDER, VALUES, VALUES))

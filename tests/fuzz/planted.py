@@ -142,7 +142,7 @@ def plant(chosen: Sequence[int], records: Path, jobs: int) -> int:
         ran = subprocess.run(command, capture_output=True, text=True, check=False)
         code, said = ran.returncode, ran.stdout.splitlines()[-2:]
         if code not in WORDS or len(said) < 2:
-            code, said = BROKE, ["0", (ran.stderr.splitlines() or ["it crashed"])[-1]]
+            code, said = BROKE, ["?", (ran.stderr.splitlines() or ["it crashed"])[-1]]
         print(f"| {FAULTS[number].title} | {WORDS[code]} | {said[0]} | {said[1]} |", flush=True)
         return code
 

@@ -48,12 +48,12 @@ def sweep(w: Writer) -> None:
     chance, bars = rng.random(), "| " * len(order)
     if sign != "=" and chance < 0.4:
         w.lines.append(f"{bars}{target} {sign} {given()}")
-    elif is_input and chance < 0.7:
+    elif is_input and chance < 0.85:
         c = w.declare("inout", 1, b.dtype)
         shape, index = rng.choice(((f"{columns}", f"{{{k}}}"), (f"{rows}, {columns}", f"{{{i}}},{{{k}}}")))
         w.header[-1] = f"inout {c.name}: {b.dtype}[{shape}]"
         w.lines.append(f"{bars}{c.name}[{index}] = {near()}{scale}")
-    elif chance < 0.8:
+    elif chance < 0.9:
         again = rng.choice((near(), target))
         value = near() if rng.random() < 0.7 else "1"
         w.lines.append(f"{bars}{again} {rng.choice(('=', sign, '+='))} {value}")
