@@ -91,7 +91,14 @@ def extents(body: Iterable[Node]) -> dict[str, int]:
 def taken_names(program: Program) -> set[str]:
     """Return all names in use: kernel, sizes, buffers, scopes, statements."""
     named = {program.name, *(b.name for b in program.buffers), *(s.name for s in program.sizes)}
-    return named | {n.name for n in nodes(program.body)}
+    todo = list(program.body)
+    for (
+        node
+    ) in todo:  # a list that grows: asked for at every step of a plan, several times faster than `nodes`
+        named.add(node.name)
+        if isinstance(node, Scope):
+            todo += node.body
+    return named
 
 
 def fresh(name: str, taken: set[str]) -> str:

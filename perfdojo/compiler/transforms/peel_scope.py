@@ -22,6 +22,7 @@ from perfdojo.compiler.transforms.base import (
 )
 from perfdojo.compiler.transforms.spelling import arg, new
 from perfdojo.compiler.tree import copy_named, rebuild, shift, taken_names
+from perfdojo.compiler.walk import const_int
 
 ENDS = (1, 2)
 """Menu: iterations cut off at either end, as windows of stencils and joined scopes ask for."""
@@ -94,9 +95,9 @@ class PeelScope(Transform):
         taken = taken_names(program)
         taken.update(self.names)
         tail = made(self.names, 0, f"{self.scope}_t", taken)
-        rest = extent_of(program, self.scope) - start
 
         def parts(s: Scope) -> Iterator[Scope]:
+            rest = const_int(s.extent) - start
             yield replace(s, extent=Literal(self.at, I64))
             body = copy_named(shift(s.body, {s.name: iteration(tail, 1, start)}), "_t", taken)
             yield replace(s, name=tail, extent=Literal(rest, I64), body=body)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from perfdojo.compiler.ir import Program
+from perfdojo.compiler.ir import Program, Scope
 from perfdojo.compiler.transforms.peel_scope import PeelScope
-from perfdojo.compiler.tree import find, fresh, taken_names
+from perfdojo.compiler.tree import find, siblings
 from perfdojo.compiler.walk import const_int
 
 
@@ -30,5 +30,7 @@ def peel(program: Program, scope: str, at: int, again: int = 0) -> tuple[Program
         raise ValueError(f"peel: {at} is not inside the range of scope {scope}, 0 to {extent}")
     if not 0 <= again <= at:
         raise ValueError(f"peel: {again} iterations of scope {scope} cannot be repeated before {at}")
-    tail = fresh(f"{scope}_t", taken_names(program))
-    return PeelScope(scope, at, again, (tail,)).rewrite(program), scope, tail
+    cut = PeelScope(scope, at, again).rewrite(program)
+    body = siblings(cut, scope)
+    place = next(n for n, node in enumerate(body) if node.name == scope and isinstance(node, Scope))
+    return cut, scope, body[place + 1].name
