@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Sets up what a fresh Debian machine lacks: gcc and python3-venv from Debian, the package in .venv. Usage: setup.sh [extra]
+# Sets up what a fresh Debian machine lacks: gcc, one for RISC-V, and python3-venv from Debian, the package in .venv. Usage: setup.sh [extra]
 set -euo pipefail
 cd "$(dirname "$0")"
 need=()
 echo '#include <stdlib.h>' | gcc -E - >/dev/null 2>&1 || need+=(gcc libc6-dev)
+command -v riscv64-unknown-elf-gcc >/dev/null || need+=(gcc-riscv64-unknown-elf)
 command -v make >/dev/null || need+=(make)
 python3 -c 'import ensurepip, venv' 2>/dev/null || need+=(python3 python3-venv)
 if [ ${#need[@]} -gt 0 ]; then
