@@ -135,6 +135,14 @@ def test_a_product_in_strict_is_not_fused() -> None:
     assert "mad" in str(loop)
 
 
+def test_a_load_whose_index_is_loaded_under_a_condition_stays_under_it() -> None:
+    text = "kernel k\nin b: i64[4] values(0, 4)\nin x: i64[3]\nout y: i64[2, 3]\n2 3 y[{0},{1}] = 0\n"
+    text += "2 3 y[{0},{1}] = b[b[{0} * 9]] + x[{1}] if {0} < 1\n"
+    lets = [s for s in _all(lowered(text, SCALAR).body) if isinstance(s, Let)]
+    assert [s.var.name for s in lets] == ["t_0"]
+    assert lets[0].value.type.dtype.name == "bool"
+
+
 def test_a_value_is_loaded_once() -> None:
     text = "kernel k\nin x: f32[9]\nout y: f32[9]\n\n9 y[{0}] = x[{0}] * x[{0}] + x[{0}]\n"
     lets = [s for s in _all(lowered(text, SCALAR).body) if isinstance(s, Let)]

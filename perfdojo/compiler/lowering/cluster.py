@@ -30,6 +30,7 @@ def clustered(context: Context) -> tuple[Stmt, ...] | None:
     found = list(all_parts(items))
     if all(part.who == "first" for part in found):
         return None
+    context.spread |= {node.name for part in found if part.who == "cores" for node in part.nodes}
     body = _Cluster(context, found).body(items, {})
     if any(part.who == "dma" for part in found):
         body.append(Share("dma", (Wait(),)))

@@ -68,7 +68,7 @@ class Frame:
 class Context:
     """One call of `lower`. Where it is only a `trial`, two vectors of a scope stand for all of them.
 
-    `cores` of a cluster run the function together.
+    `cores` of a cluster run the function together and share the iterations of the scopes in `spread`.
     """
 
     program: Program
@@ -77,6 +77,7 @@ class Context:
     threads: int
     trial: bool = False
     cores: int = 1
+    spread: set[str] = field(default_factory=set)
     arena: Arena = field(default_factory=Arena)
     notes: list[str] = field(default_factory=list)
     lanes: dict[str, int] = field(default_factory=dict)

@@ -128,8 +128,16 @@ class _Finder:
         )
 
     def _safe(self, v: Value) -> bool:
-        """Tell whether a load may happen although nothing asks for it."""
+        """Tell whether a load may happen although nothing asks for it, with those in its index."""
         if not isinstance(v, Load) or v.mask is not None or v.lane_offset is not None:
+            return False
+        if not all(map(self._safe, self._loads(v.offset))):
             return False
         low, high = self.context.arena.range(self.context.arena.linear(v.offset))
         return low >= 0 and high + v.type.lanes <= self.context.layouts[v.buffer].elems
+
+    def _loads(self, v: Value) -> list[Load]:
+        """Return the loads of a value, those in the indices of others aside."""
+        if isinstance(v, Load):
+            return [v]
+        return [load for c in children(v) for load in self._loads(c)]

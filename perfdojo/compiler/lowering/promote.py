@@ -115,7 +115,9 @@ def _disjoint(accesses: list[Access], context: Context) -> bool:
 
 def _inside(a: Access, context: Context) -> bool:
     low, high = context.arena.range(context.arena.linear(a.offset))
-    return a.mask is None and low >= 0 and high + a.lanes <= context.layouts[a.buffer].elems
+    # a load in the index might itself be of an element that there is not
+    known = a.mask is None and not context.arena.buffers(a.offset)
+    return known and low >= 0 and high + a.lanes <= context.layouts[a.buffer].elems
 
 
 def _replaced(body: Body, registers: dict[Key, Var], context: Context) -> Body:
