@@ -188,7 +188,7 @@ class Scopes:
     ) -> For:
         var = self.arena.var(scope.name, INDEX, (start, stop - 1))
         threads, cores = self.context.threads, self.context.cores
-        core = scope.mark == "core" and cores > 1 and not frame.nest and not frame.vector
+        core = scope.name in self.context.spread
         parallel = (core or (scope.mark == "parallel" and threads > 1)) and not frame.parallel
         frame = replace(_at(frame, scope, self.arena.atom(var)), parallel=frame.parallel or parallel)
         body = self.nodes(scope.body, inner, frame, copies)
