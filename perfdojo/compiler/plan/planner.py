@@ -34,9 +34,13 @@ def plan(program: Program, target: Target, fp: FpLevel, threads: int) -> Program
 def _by_recipe(program: Program, target: Target, fp: FpLevel) -> Program:
     """Return what the recipe of machines with data movers makes of a program, by moves alone."""
     from perfdojo.compiler.recipes.streams import streams
+    from perfdojo.compiler.recipes.tcdm_tiles import fits, tcdm_tiles
     from perfdojo.compiler.schedule import History
     from perfdojo.compiler.transforms.base import Setting
 
     history = History(program, Setting(target, fp))
-    streams(history)
+    if fits(program):
+        streams(history)
+    else:
+        tcdm_tiles(history)
     return history.program
