@@ -6,6 +6,7 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from perfdojo.backends.snitch.buffer import at_start, must_be_empty
 from perfdojo.backends.snitch.movers import Setting, settings
 from perfdojo.backends.snitch.spelling import FP_NAMES, instruction
 from perfdojo.compiler.lowering.nests.limits import SAVED
@@ -67,6 +68,8 @@ class Routine:
     _pointers: list[str] = field(default_factory=list)
     _counts: dict[int, str] = field(default_factory=dict)
     _labels: int = 0
+    _waiting: int = 0
+    """FP instructions that may be in the FPU's buffer."""
 
     def written(self) -> list[Text]:
         """Return the lines of the nest, without a return."""
@@ -215,16 +218,29 @@ class Routine:
             match item:
                 case Compute():
                     self._say(instruction(item))
+                    self._waiting += 1
                 case Transfer():
                     self._transfer(item)
+                    self._waiting += 1
                 case Launch():
                     self._launch(item)
                 case Loop():
                     if item.frep:
-                        self._say(f"frep_o {self._count(item.count - 1)}, {_size(item.body)}", _passes(item))
-                        self._items(item.body)
+                        self._repeat(item)
                     else:
                         self._loop(item, top)
+
+    def _repeat(self, item: Loop, outermost: bool = True) -> None:
+        """A loop of the FPU, or one in it."""
+        if outermost and must_be_empty(item, self._waiting):
+            self._say("csrrsi x0, SSR, 1", "waits until all before it is issued: loops need an empty buffer")
+        self._say(f"frep_o {self._count(item.count - 1)}, {_size(item.body)}", _passes(item))
+        for inner in item.body:
+            if isinstance(inner, Loop):
+                self._repeat(inner, outermost=False)
+            else:
+                self._items((inner,))
+        self._waiting = 0
 
     def _transfer(self, t: Transfer) -> None:
         register, pointer = FP_NAMES[t.register], self._pointers[t.pointer]
@@ -258,6 +274,7 @@ class Routine:
         else:
             self._say(f"li {counter}, {item.count}")
         self._say(f"{label}:", _passes(item))
+        self._waiting = at_start(item, self._waiting)
         self._items(item.body)
         for pointer, amount in item.steps:
             self._add(self._pointers[pointer], self._pointers[pointer], amount)

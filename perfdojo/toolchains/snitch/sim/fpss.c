@@ -263,6 +263,7 @@ void fpss_cycle(Hart *h) {
   else if (in.direct) in.take = issue_direct(h, in.direct, &set);
   else if (h->n.acc && h->acc[0].dec->op == OP_FREP && !in.frep) h->stalls[FS_FREP]++;
   if (in.frep) check_frep(h, in.frep, issued);
+  if (issued && s->loops == 2) check_inner(h, e);
   if (s->loops || in.append || in.frep || issued) {
     if (seq_cycle(s, issued, in.append, in.frep)) event(h->cl, EV_FREP_END, h->id, 0, 0);
   }

@@ -86,6 +86,13 @@ void check_frep(Hart *h, const Offload *o, bool issued) {
   event(h->cl, EV_FREP_BEGIN, h->id, o->pc, (o->a & 0xffff) + 1);
 }
 
+void check_inner(Hart *h, const RingEntry *e) {
+  const Seq *s = &h->fp.seq;
+  bool lost = s->active && s->idx == 0 && s->rd == s->loop[1].base && s->loop[1].max_iter;
+  if (lost && !(h->cl->flags & F_HARDWARE))
+    fail(h->cl, h, e->pc, e->dec->word, "inner and outer frep begin with this instruction, and older ones were still in the buffer: the hardware loses passes");
+}
+
 // Latency and initiation interval as measured: 21 and 19 cycles in f64, 14 and 12 in f32.
 uint64_t start_divider(Hart *h, const Dec *d) {
   bool wide = d->fmt == FMT_D;
