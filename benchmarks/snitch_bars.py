@@ -1,8 +1,8 @@
-"""Our kernels on one simulated Snitch core beside plain C of the same kernels: `python -m benchmarks.snitch_bars`.
+"""Our kernels on one simulated Snitch core beside plain C of them: `python -m benchmarks.snitch_bars`.
 
-Plain C is what is emitted with an empty schedule: loops as written, compiled with -O3 for the same core, with the
-same elementary functions, and in the same memory. Every result is checked; cycles are those of docs/snitch.md, set-up
-of streams and the wait for the FPU included.
+Plain C is what is emitted with an empty schedule: loops as written, compiled with -O3 for the same core, with
+the same elementary functions, and in the same memory. Every result is checked; cycles are those of
+docs/snitch.md, set-up of streams and the wait for the FPU included.
 """
 
 from __future__ import annotations
@@ -99,8 +99,8 @@ BARS = (
     _of_library("max_last", B=32, N=32),
     _of_library("maxpool2", N=1, C=1, H=16, W=16),
 )
-"""`relu` and `maxpool_3x3` with an f64 take the maximum of numbers, as the published ones do; those of the library
-keep a NaN."""
+"""`relu` and `maxpool_3x3` of f64 take the maximum of numbers, as the published ones do; the library's keep
+a NaN."""
 
 
 @dataclass(frozen=True, slots=True)

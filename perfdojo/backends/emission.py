@@ -182,6 +182,8 @@ def nested(body: tuple[Stmt, ...]) -> list[Stmt]:
         found.append(s)
         if isinstance(s, BLOCKS):
             found += nested(s.body)
+        elif isinstance(s, Stream):
+            found += nested(s.otherwise)
     return found
 
 

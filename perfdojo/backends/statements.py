@@ -71,6 +71,11 @@ def _block(body: tuple[Stmt, ...], printer: ScalarPrinter, threads: int, depth: 
                 yield from _share(s, printer, threads, depth)
             case Barrier() | Wait() | Copy():
                 yield pad + printer.order(s)
+            case Stream() if s.otherwise:
+                yield f"{pad}if ({printer.stream(s)}) {{"
+                yield from _comment("A NaN: these maxima are computed one by one.", pad + "  ")
+                yield from _block(s.otherwise, printer, threads, depth + 1)
+                yield pad + "}"
             case Stream():
                 yield f"{pad}{printer.stream(s)};"
             case Allocate():

@@ -21,9 +21,12 @@ FLAGS = (
 CSR instructions belong to the base set of version 2.2; named in -march, gcc 12 finds no support library."""
 
 _PACKED = frozenset(
-    ("add", "sub", "mul", "fma", "neg", "abs", "minnum", "maxnum", "load", "store", "splat", "reduce_add")
+    (
+        *("add", "sub", "mul", "fma", "neg", "abs", "minnum", "maxnum", "min", "max"),
+        *("load", "store", "splat", "reduce_add"),
+    )
 )
-"""Operations of the packed extension: its minimum and maximum are those of numbers."""
+"""Operations of the packed extension: its minimum and maximum are those of numbers, NaNs are looked for."""
 _LANES = {"f32": 2, "f16": 4}
 """Lanes of a packed register: 64 bits."""
 
@@ -51,8 +54,15 @@ TARGET = Target(
 )
 
 
-def emit(program: Program, fp: FpLevel, options: EmitOptions) -> EmittedSource:
+def with_isa(target: Target, isa: str) -> Target:
+    """Return the target with other extensions; PerfDojoError where there is no such one."""
+    from perfdojo.backends.snitch.isa import with_isa as changed
+
+    return changed(target, isa)
+
+
+def emit(program: Program, target: Target, fp: FpLevel, options: EmitOptions) -> EmittedSource:
     """Return the C and assembly source of a bound, verified and scheduled program."""
     from perfdojo.backends.snitch.emission import emitted
 
-    return emitted(program, TARGET, fp, options)
+    return emitted(program, target, fp, options)

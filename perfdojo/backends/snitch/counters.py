@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from perfdojo.compiler.lowering.lir import INDEX, Call, Const, For, Stmt, Value, Var, children
+from perfdojo.compiler.lowering.lir import INDEX, Call, Const, For, Stmt, Stream, Value, Var, children
 from perfdojo.compiler.lowering.walk import BLOCKS, values
 
 _LIMIT = 1 << 31
@@ -26,7 +26,7 @@ def _fits(s: Stmt, counters: dict[str, _Range]) -> bool:
             return False
         counters = {**counters, s.var.name: (low[0], high[1] + s.step)}
     found = [r for v in values(s) for r in _ranges(v, counters)]
-    inner = s.body if isinstance(s, BLOCKS) else ()
+    inner = s.body if isinstance(s, BLOCKS) else s.otherwise if isinstance(s, Stream) else ()
     within = all(low >= -_LIMIT and high < _LIMIT for low, high in (*found, *counters.values()))
     return within and all(_fits(t, counters) for t in inner)
 

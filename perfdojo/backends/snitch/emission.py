@@ -27,13 +27,14 @@ from perfdojo.backends.snitch.cluster import (
 )
 from perfdojo.backends.snitch.counters import narrow
 from perfdojo.backends.snitch.nests import assembly_file, functions_of, streams_of, whole_kernel
-from perfdojo.backends.snitch.runtime import runtime_files, with_inverse_roots
+from perfdojo.backends.snitch.runtime import helpers_for_snitch, runtime_files
 from perfdojo.backends.statements import lines
 from perfdojo.compiler.emitted import MARKER, Argument, EmittedSource
 from perfdojo.compiler.ir import Program
 from perfdojo.compiler.lowering.layout import layouts
 from perfdojo.compiler.lowering.lir import Allocate, Function
 from perfdojo.compiler.lowering.lower import lower
+from perfdojo.compiler.lowering.nests.found import DIVIDER
 from perfdojo.compiler.lowering.target import FpLevel, Target
 from perfdojo.compiler.walk import const_int
 from perfdojo.compiler.work import work
@@ -63,7 +64,8 @@ def emitted(program: Program, target: Target, fp: FpLevel, options: EmitOptions)
         files=(),
         sizes=tuple((s.name, const_int(s.value)) for s in program.sizes),
         fp=fp,
-        flags=(*options.flags, *(RACELESS if shares else ())),
+        flags=(*_flags(options.flags, target), *(RACELESS if shares else ())),
+        requires=tuple(f for f in target.features if f == DIVIDER),
         links=("-lgcc",),
         workspace=tuple(_own_words(w) for w in workspace(function.body)),
         flops=done.flops,
@@ -80,7 +82,7 @@ def emitted(program: Program, target: Target, fp: FpLevel, options: EmitOptions)
     called = {id(n.stream): n.name for n in nests}
     printed = None if whole else _source(function, arguments, names, called, made)
     text = "" if printed is None else "\n".join((prototype, printed[1], *printed[0]))
-    runtime = runtime_files(text)
+    runtime = runtime_files(text, DIVIDER in target.features)
     if shares:
         runtime = ((HEADER, header_text(made.dma)), *runtime)
     assembled = [f"{program.name}.S"] if nests else []
@@ -147,7 +149,11 @@ def _source(
         *(printer.static(s, ALIGNMENT) for s in static),
         *lines(function.body, printer, 1),
     ]
-    return body, with_inverse_roots(helper_text(printer.helpers))
+    return body, helpers_for_snitch(helper_text(printer.helpers), DIVIDER in made.requires)
+
+
+def _flags(flags: tuple[str, ...], target: Target) -> tuple[str, ...]:
+    return tuple(f for f in flags if f != "-mno-fdiv" or DIVIDER not in target.features)
 
 
 def _own_words(workspace: str) -> str:

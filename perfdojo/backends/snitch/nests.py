@@ -65,6 +65,7 @@ def whole_kernel(function: Function, arguments: Sequence[Argument]) -> bool:
         and len(arguments) <= MAX_ARGUMENTS
         and all(
             isinstance(s, Stream)
+            and not s.nest.checks
             and all(isinstance(p, Const) and p.value == 0 for p in s.pointers)
             and {a.buffer for a in s.nest.arguments} <= names
             for s in body
@@ -87,7 +88,8 @@ def functions_of(
             f"{'' if a.buffer in s.written else 'const '}{C_TYPES[types[a.buffer].name]} *"
             for a in s.nest.arguments
         )
-        found.append(NestFunction(s, name, f"void {name}({parameters})", name))
+        result = "int" if s.nest.checks else "void"
+        found.append(NestFunction(s, name, f"{result} {name}({parameters})", name))
     return found
 
 
@@ -107,6 +109,8 @@ def assembly_file(
             routine = _routine(n, whole, waits, len(group) > 1, arguments, ends)
             lines += [_line(t) for t in routine.written()]
             pool += routine.pool
+        if any(n.stream.nest.checks for n in group):
+            lines.append(_line(Text("xori a0, a0, 1", "whether it met a NaN")))
         lines += ["    li a0, 0", "    ret"] if whole else ["    ret"]
         functions.append({"name": group[0].name, "prototype": group[0].prototype, "lines": lines})
     text = "\n".join(line for f in functions for line in f["lines"])

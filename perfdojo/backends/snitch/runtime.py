@@ -22,6 +22,10 @@ ARRAYS = {"snitch_exp_f32_array": "snitch_exp.S"}
 
 _USED = re.compile(r"\b(INFINITY|NAN|isfinite|isnan|signbit|FP_FAST_FMAF?|(fabs|fma|copysign)f?)\b")
 _INVERSE_ROOTS = {"1.0f / sqrtf(a)": "snitch_rsqrtf(a)", "1.0 / sqrt(a)": "snitch_rsqrt(a)"}
+_DIVIDER = frozenset(("__divsf3", "__divdf3", "sqrt", "sqrtf", "snitch_rsqrt", "snitch_rsqrtf"))
+"""Functions of which a divider makes an instruction."""
+_ROOT = re.compile(r"\bsqrtf?\(")
+_NUMBER = re.compile(r"(static inline (\w+) pd_(min|max)num_f(?:32|64)\(.*?\) \{)\n.*?\n\}", re.DOTALL)
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 _FUNCTION = re.compile(r"^(static )?(?:(?:inline|PD_COLD) )*[a-z]\w* \*?(\w+)\(.*\) \{$", re.MULTILINE)
 _TABLE = re.compile(r"^static const \w+ (\w+)\[", re.MULTILINE)
@@ -38,24 +42,39 @@ class _Item:
     names: frozenset[str]
 
 
-def runtime_files(source: str) -> tuple[tuple[str, str], ...]:
-    """Return the files, (name, text), that C source needs: none where it uses neither."""
-    called = functions_in(source)
-    if not called and not _USED.search(source):
+def runtime_files(source: str, divides: bool = False) -> tuple[tuple[str, str], ...]:
+    """Return the files, (name, text), that C source needs: none where it uses neither.
+
+    Args:
+        divides: the FPU divides and takes roots.
+    """
+    called = functions_in(source) - (_DIVIDER if divides else frozenset())
+    divides = divides and bool(_ROOT.search(source))
+    if not called and not divides and not _USED.search(source):
         return ()
     header = environment("snitch").get_template(f"{HEADER}.j2")
     chosen = [_items()[name] for name in _needed(called)]
     prototypes = [item.prototype for item in chosen if not item.static]
-    written = (HEADER, header.render(marker=MARKER, file=HEADER, prototypes=prototypes))
+    written = (HEADER, header.render(marker=MARKER, file=HEADER, prototypes=prototypes, divides=divides))
     assembly = [(file, _assembly(file)) for name, file in ARRAYS.items() if name in called]
     return (written, *([(SOURCE, runtime(called))] if called else []), *assembly)
 
 
-def with_inverse_roots(helpers: str) -> str:
-    """Return the text of helpers with inverse roots of the runtime: same bits, two thirds of the time."""
-    for quotient, call in _INVERSE_ROOTS.items():
+def helpers_for_snitch(helpers: str, divides: bool = False) -> str:
+    """Return the text of helpers with what is faster here: same bits.
+
+    Inverse roots of the runtime take two thirds of the time. Minimum and maximum of numbers are one
+    instruction, which gcc has no way to write but this.
+    """
+    for quotient, call in ({} if divides else _INVERSE_ROOTS).items():
         helpers = helpers.replace(quotient, call)
-    return helpers
+    return _NUMBER.sub(_instruction, helpers)
+
+
+def _instruction(found: re.Match[str]) -> str:
+    head, type, which = found.groups()
+    code = f"f{which}.{'s' if type == 'float' else 'd'} %0, %1, %2"
+    return f'{head}\n  {type} r;\n  __asm__("{code}" : "=f"(r) : "f"(a), "f"(b));\n  return r;\n}}'
 
 
 def functions_in(source: str) -> frozenset[str]:

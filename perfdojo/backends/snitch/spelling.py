@@ -46,6 +46,8 @@ def instruction(c: Compute) -> str:
     dest, *args = (FP_NAMES[r] for r in (c.dest, *c.args))
     lanes = c.type.lanes
     suffix = _SUFFIX[c.type.dtype.name, lanes]
+    if c.op == "nan":
+        return f"feq.{suffix} a0, {args[0]}, {args[0]}"
     if c.op == "copy":
         # all 64 bits, whatever they hold
         return f"fsgnj.d {dest}, {args[0]}, {args[0]}"

@@ -208,6 +208,7 @@ class Stream:
         scope: the scope that it was.
         pointers: offset in elements of each argument of the nest in its buffer.
         read, written: buffers.
+        otherwise: what is to be run, after the nest, where this tells that it met a NaN.
     """
 
     scope: str
@@ -215,6 +216,7 @@ class Stream:
     pointers: tuple[Value, ...]
     read: frozenset[str]
     written: frozenset[str]
+    otherwise: tuple[Stmt, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -128,5 +128,6 @@ def _collect(body: tuple[Stmt, ...], parallel: For | None, arena: Arena, uses: d
             case Stream():
                 for argument, offset in zip(s.nest.arguments, s.pointers, strict=True):
                     access(argument.buffer, offset)
+                _collect(s.otherwise, parallel, arena, uses)
             case Allocate() | Comment() | Prefetch() | Fence():
                 pass

@@ -10,8 +10,8 @@ from perfdojo.compiler.lowering.context import Context, Frame, NotVectorisableEr
 from perfdojo.compiler.lowering.expressions import Expressions
 from perfdojo.compiler.lowering.lanes import Sums, lane_counts, sums
 from perfdojo.compiler.lowering.linear import Linear
-from perfdojo.compiler.lowering.lir import INDEX, Comment, For, Stmt
-from perfdojo.compiler.lowering.nests.found import streamed
+from perfdojo.compiler.lowering.lir import INDEX, Comment, For, Stmt, Stream
+from perfdojo.compiler.lowering.nests.found import streamed, with_otherwise
 from perfdojo.compiler.lowering.nests.tree import NestError
 from perfdojo.compiler.lowering.statements import statement
 from perfdojo.compiler.lowering.steps import steps_of
@@ -72,7 +72,11 @@ class Scopes:
         if scope.mark == "stream" and streams and not frame.vector:
             told = set(self._told)
             try:
-                return self.nest(scope, around, frame, copies)
+                code = self.nest(scope, around, frame, copies)
+                if any(isinstance(s, Stream) and s.nest.checks for s in code):
+                    plain = self._with_sums(scope, around, frame, copies)
+                    code = with_otherwise(code, plain, self.context, scope)
+                return code
             except NestError as why:
                 self.context.notes.append(f"scope {scope.name}: not streamed, {why}")
             self._told = told

@@ -80,6 +80,9 @@ def _body(body: tuple[Stmt, ...], depth: int) -> Iterator[str]:
                 )
                 yield f"{pad}stream {s.scope}({at})"
                 yield from (f"{pad}  {line}" for line in nest_lines(s.nest))
+                if s.otherwise:
+                    yield f"{pad}if it met a NaN"
+                    yield from _body(s.otherwise, depth + 1)
             case Share():
                 own = f" private({', '.join(s.private)})" if s.private else ""
                 yield f"{pad}{_SHARES[s.who]}{own}"

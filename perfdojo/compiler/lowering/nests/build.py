@@ -22,10 +22,11 @@ from perfdojo.compiler.lowering.nests.tree import Block, Fixed, Line, NestError,
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """What a nest may do: instructions of the target, and sums in another order (`reassoc`)."""
+    """What a nest may do: instructions of the target, and sums in another order (`reassoc`), loops of the FPU."""
 
     divides: bool = False
     reassociates: bool = False
+    repeats: bool = True
 
 
 def stream_nest(body: tuple[Stmt, ...], arena: Arena, allowed: Allowed) -> StreamNest:
@@ -41,13 +42,22 @@ def stream_nest(body: tuple[Stmt, ...], arena: Arena, allowed: Allowed) -> Strea
     first = ""
     for nodes, fixed in _variants(body, arena, allowed):
         try:
-            made, jobs = assigned(nodes)
-            made = _reordered(made)
-            proved(made)
-            return finished(made, jobs, fixed)
+            ways = assigned(nodes)
         except NestError as why:
             first = first or str(why)
+            continue
+        for made, jobs in ways:
+            try:
+                made = _reordered(made)
+                proved(made)
+                return finished(made, jobs, fixed)
+            except NestError as why:
+                first = first or str(why)
     raise NestError(first or reason)
+
+
+def _repeats(nodes: Nodes) -> bool:
+    return any(isinstance(n, Block) and (n.frep or _repeats(n.body)) for n in nodes)
 
 
 def _reordered(nodes: Nodes) -> Nodes:
@@ -69,10 +79,12 @@ def _variants(
     body: tuple[Stmt, ...], arena: Arena, allowed: Allowed
 ) -> Iterator[tuple[Nodes, dict[str, Fixed]]]:
     """Yield trees, cheapest first, each with its constants."""
-    first = Builder(arena, frozenset(), allowed.divides)
+    first = Builder(arena, frozenset(), allowed.divides, allowed.reassociates)
     trees = [first.build(body)]
     if first.shared:
-        trees.append(Builder(arena, frozenset(first.shared), allowed.divides).build(body))
+        trees.append(
+            Builder(arena, frozenset(first.shared), allowed.divides, allowed.reassociates).build(body)
+        )
     legal = legalized(trees[0], allowed.reassociates)
     reason = why_no_frep(legal)
     if reason:
@@ -89,7 +101,7 @@ def _variants(
                 break
             if not marked <= _marked(nodes):
                 break
-            if nodes not in seen:
+            if nodes not in seen and (allowed.repeats or not _repeats(nodes)):
                 seen.add(nodes)
                 found.append((cost(nodes), len(found), nodes, fixed))
     for _, _, nodes, fixed in sorted(found, key=lambda f: f[:2]):

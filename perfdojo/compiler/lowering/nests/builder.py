@@ -17,6 +17,7 @@ from perfdojo.compiler.lowering.lir import (
     Var,
     VType,
 )
+from perfdojo.compiler.lowering.nests.maxima import NUMBERS, Checks, Names, is_number, never_nan
 from perfdojo.compiler.lowering.nests.tree import (
     Arg,
     Block,
@@ -41,10 +42,11 @@ class Builder:
     Attributes:
         kept: names of loads that several instructions use and that are to be kept in a register.
         names: the names that may be in `kept`: uses in more than one place.
+        looks: maxima and minima may be those of numbers, NaNs being looked for: zeros of both signs are one.
     """
 
-    def __init__(self, arena: Arena, kept: frozenset[str], divides: bool) -> None:
-        self.arena, self.kept, self.divides = arena, kept, divides
+    def __init__(self, arena: Arena, kept: frozenset[str], divides: bool, looks: bool = False) -> None:
+        self.arena, self.kept, self.divides, self.looks = arena, kept, divides, looks
         self.aliases: dict[str, Arg] = {}
         self.shared: list[str] = []
         self.uses: dict[str, int] = {}
@@ -52,6 +54,8 @@ class Builder:
         self._ids: dict[str, int] = {}
         self._count = 0
         self._written: frozenset[str] = frozenset()
+        self._numbers: Names = frozenset()
+        self._checks = Checks()
 
     def build(self, body: tuple[Stmt, ...]) -> Nodes:
         """Return the tree of a body.
@@ -61,7 +65,8 @@ class Builder:
         """
         self._written = frozenset(_stores(body))
         _count_uses(body, self.uses)
-        return self._body(body)
+        self._numbers = never_nan(body)
+        return self._checks.around(self._body(body))
 
     def _body(self, body: tuple[Stmt, ...]) -> Nodes:
         out: list[Node] = []
@@ -182,6 +187,12 @@ class Builder:
             signs = _negated(a), _negated(c)
             args = tuple(self._arg(x, out) for x in (_bare(a), b, _bare(c)))
             out.append(Line(_SIGNED[signs], type, dest, args, v.op == "mad"))
+        elif v.op in NUMBERS and self.looks:
+            args = tuple(self._arg(x, out) for x in v.args)
+            for value, arg in zip(v.args, args, strict=True):
+                if not is_number(value, self._numbers):
+                    out.append(self._checks.line(arg, type))
+            out.append(Line(NUMBERS[v.op], type, dest, args))
         elif v.op in _BINARY or v.op in _UNARY:
             if v.op in ("div", "sqrt") and not self.divides:
                 raise NestError(f"it computes {v.op}, which the FPU has no instruction for")

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from perfdojo.compiler.analysis.accesses import model
+from perfdojo.compiler.analysis.conflicts import depth_of
+from perfdojo.compiler.analysis.coverage import Coverage
+from perfdojo.compiler.analysis.undecided import Undecided
 from perfdojo.compiler.ir import Node, Program, Scope, Statement
 from perfdojo.compiler.lowering.context import Context
 from perfdojo.compiler.lowering.dead import alive
@@ -19,6 +25,8 @@ from perfdojo.compiler.walk import loads
 
 DIVIDER = "xdivsqrt"
 """In `Target.features` of clusters whose FPU divides and takes roots."""
+NO_LOOPS = "no xfrep"
+"""In `Target.features` of clusters whose FPU repeats nothing by itself."""
 
 
 def streamed(scope: Scope, code: list[Stmt], context: Context) -> list[Stmt]:
@@ -33,7 +41,7 @@ def streamed(scope: Scope, code: list[Stmt], context: Context) -> list[Stmt]:
     body = forwarded(body, context, facts)
     body = alive(body, context, frozenset(_read_outside(context.program, scope)))
     divides = DIVIDER in context.target.features
-    allowed = Allowed(divides, context.allows("reassoc"))
+    allowed = Allowed(divides, context.allows("reassoc"), NO_LOOPS not in context.target.features)
     nest = stream_nest(body, context.arena, allowed)
     effects = [facts.effects(s) for s in body if not isinstance(s, Comment)]
     read = frozenset[str]().union(*(e.read for e in effects))
@@ -44,8 +52,35 @@ def streamed(scope: Scope, code: list[Stmt], context: Context) -> list[Stmt]:
             raise NestError(f"{buffer} has {size} bytes, over the {TCDM_BYTES} of the TCDM")
         if context.in_main and context.buffers[buffer].role != "tmp":
             raise NestError(f"{buffer} lies in main memory, as arguments do where a scope is @dma")
+    if nest.checks and (reason := _why_not_again(scope, context)):
+        raise NestError(reason)
     pointers = tuple(_offset(a, context) for a in nest.arguments)
     return [*_comments(code), Stream(scope.name, nest, pointers, read, written)]
+
+
+def with_otherwise(code: list[Stmt], plain: list[Stmt], context: Context, scope: Scope) -> list[Stmt]:
+    """Return the code of a nest with the plain code that is run where the nest meets a NaN."""
+    facts = Facts(context.arena)
+    body = promoted(tuple(plain), context, facts)
+    body = hoisted(body, context, facts)
+    body = forwarded(body, context, facts)
+    body = alive(body, context, frozenset(_read_outside(context.program, scope)))
+    stream = code[-1]
+    assert isinstance(stream, Stream)
+    return [*code[:-1], replace(stream, otherwise=body)]
+
+
+def _why_not_again(scope: Scope, context: Context) -> str:
+    """Return why a scope cannot be run twice with the results of once, "" when it can."""
+    known = model(context.program)
+    first, _ = known.extent_in_text[scope.name]
+    written = {a.load.buffer for a in known.within(scope.name) if a.writes}
+    try:
+        for access, _ in Coverage(known, (scope,), first, depth_of(known, scope.name), written).uncovered():
+            return f"{access.load.buffer} is changed where it lies, and maxima of NaNs are computed again"
+    except Undecided:
+        return "it is open whether it can be run again, which maxima of NaNs need"
+    return ""
 
 
 def _offset(argument: Argument, context: Context) -> Value:

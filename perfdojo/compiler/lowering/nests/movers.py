@@ -13,6 +13,9 @@ from perfdojo.compiler.lowering.nests.tree import Arg, Block, Line, NestError, N
 MAX_CHOICES = 256
 """Combinations of choices that are tried."""
 
+MAX_WAYS = 4
+"""Of them, those that are tried further."""
+
 Group = tuple[str, tuple[tuple[str, int], ...], bool]
 """Buffer, how counters around the nest move it, whether it is written: what one mover can serve."""
 
@@ -48,8 +51,10 @@ class _Use:
     outside: bool
 
 
-def assigned(nodes: Nodes) -> tuple[Nodes, tuple[Job, ...]]:
+def assigned(nodes: Nodes) -> list[tuple[Nodes, tuple[Job, ...]]]:
     """Return the tree with its accesses on streams or in loads and stores, and what the movers do.
+
+    The best ways come first, at most `MAX_WAYS` of them.
 
     Raises:
         NestError: three movers and four loops are not enough.
@@ -60,7 +65,7 @@ def assigned(nodes: Nodes) -> tuple[Nodes, tuple[Job, ...]]:
         raise NestError(f"the elements of {names} do not fill words of 64 bits one by one")
     if all(u.outside for u in uses):
         raise NestError("nothing in it moves")
-    best: tuple[int, Nodes, tuple[Job, ...]] | None = None
+    found: list[tuple[int, Nodes, tuple[Job, ...]]] = []
     reason = ""
     for choice in islice(product(*(_options(u) for u in uses)), MAX_CHOICES):
         colours = {(u.group, c) for u, o in zip(uses, choice, strict=True) for c in o.values()}
@@ -79,11 +84,10 @@ def assigned(nodes: Nodes) -> tuple[Nodes, tuple[Job, ...]]:
             continue
         made = _rewritten(nodes, picked)
         price = _price(made) + sum(len(j.path) for j in jobs)
-        if best is None or price < best[0]:
-            best = price, made, jobs
-    if best is None:
+        found.append((price, made, tuple(sorted(jobs, key=lambda j: j.number))))
+    if not found:
         raise NestError(reason)
-    return best[1], tuple(sorted(best[2], key=lambda j: j.number))
+    return [(made, jobs) for _, made, jobs in sorted(found, key=lambda f: f[0])[:MAX_WAYS]]
 
 
 def _price(nodes: Nodes) -> int:
@@ -130,12 +134,10 @@ def _options(use: _Use) -> Iterator[dict[Key, int]]:
         chosen = chosen[::-1]
     for keys in chosen:
         by_place = _by_place(use, keys)
-        if max(by_place.values(), default=0) == 0:
-            yield by_place
-        else:
-            yield by_place
-            if use.group[2]:
-                continue
+        yield by_place
+        by_element = _by_element(by_place)
+        if by_element != by_place:
+            yield by_element
 
 
 def _by_place(use: _Use, keys: list[Key]) -> dict[Key, int]:
@@ -148,6 +150,14 @@ def _by_place(use: _Use, keys: list[Key]) -> dict[Key, int]:
             found[k] = used.get(k[0], 0)
             used[k[0]] = found[k] + 1
     return found
+
+
+def _by_element(by_place: dict[Key, int]) -> dict[Key, int]:
+    """Return the same where each element comes from one mover: that of the instruction with the most."""
+    found: dict[Site, int] = {}
+    for (_, site, _), number in by_place.items():
+        found[site] = max(found.get(site, 0), number)
+    return {k: found[k[1]] for k in by_place}
 
 
 def _numbers(colours: list[tuple[Group, int]]) -> dict[tuple[Group, int], int]:

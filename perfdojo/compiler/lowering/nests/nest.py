@@ -45,7 +45,8 @@ class Compute:
     `op`: copy neg abs add sub mul minnum maxnum sqrt div; multiply-adds with signs, `fma` a*b+c, `fms` a*b-c,
     `nfma` -(a*b)-c, `nfms` -(a*b)+c; in several lanes also mac (dest += a*b), msub (dest -= a*b), splat,
     reduce_add (neighbouring lanes of a are added to the lower lanes of dest), pack (a and b, scalars). One
-    that ends in `:r` takes the first lane of its last operand for all.
+    that ends in `:r` takes the first lane of its last operand for all. `nan` asks whether a is none: the
+    last instruction of its nest, whose result is in a0.
     """
 
     op: str
@@ -126,6 +127,11 @@ class StreamNest:
     movers: tuple[Mover, ...]
     setup: tuple[Constant, ...]
     body: tuple[Item, ...]
+
+    @property
+    def checks(self) -> bool:
+        """Whether it tells if a NaN was among what maxima and minima were given, and its results are none."""
+        return any(isinstance(item, Compute) and item.op == "nan" for item in self.body)
 
 
 def issued(items: tuple[Item, ...]) -> int:
