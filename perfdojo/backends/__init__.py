@@ -32,14 +32,23 @@ def host_targets() -> tuple[str, ...]:
 def get_target(name: str) -> Target:
     """Return the description of a target.
 
+    Args:
+        name: of a target; some take extensions behind a colon: `snitch:div,no-simd`.
     Raises:
-        PerfDojoError: there is no such target.
+        PerfDojoError: there is no such target, or no such extension of it.
     """
+    name, _, isa = name.partition(":")
     if name not in target_names():
         known = f"targets are {' '.join(target_names())}"
         raise PerfDojoError(f"no target '{name}'", hint=nearest(name, target_names()) or known)
-    found: Target = import_module(f"{__name__}.{name}").TARGET
-    return found
+    module = import_module(f"{__name__}.{name}")
+    found: Target = module.TARGET
+    if not isa:
+        return found
+    if not hasattr(module, "with_isa"):
+        raise PerfDojoError(f"target {name} has no extensions to choose", hint="leave --isa out")
+    varied: Target = module.with_isa(found, isa)
+    return varied
 
 
 def planned(
@@ -97,12 +106,12 @@ def emit(
     from perfdojo.backends.emission import emit as emit_c
 
     described = get_target(target)
-    module = import_module(f"{__name__}.{target}")
+    module = import_module(f"{__name__}.{described.name}")
     made = planned(program, target, fp=fp, threads=threads, scheduled=scheduled)
     own = getattr(module, "emit", None)
     if own is not None:
         chosen = EmitOptions(program, module.FLAGS, scheduled=scheduled, cores=cores)
-        written: EmittedSource = own(made, fp, chosen)
+        written: EmittedSource = own(made, described, fp, chosen)
         return written
     printer = getattr(module, "vector_printer", None)
     emulation: tuple[tuple[str, str], ...] = getattr(module, "emulation", tuple)()

@@ -82,8 +82,9 @@ class Job:
         kernel = read_kernel(o.kernel)
         bound = bind(kernel, o.sizes)
         verify(bound)
-        choice = choose_schedule(o, bound, Setting(get_target(target), o.fp))
-        emitted = emit(bound, target, fp=o.fp, threads=o.threads, scheduled=choice.scheduled, cores=o.cores)
+        choice = choose_schedule(o, bound, Setting(get_target(target + o.isa), o.fp))
+        made = choice.scheduled
+        emitted = emit(bound, target + o.isa, fp=o.fp, threads=o.threads, scheduled=made, cores=o.cores)
         sizes = {s.name: const_int(s.value) for s in bound.sizes}
         result = Result(bound.name, target, sizes, o.fp, list(choice.steps), list(choice.notes))
         listed = " ".join(f"{n}={v}" for n, v in sizes.items())

@@ -42,6 +42,7 @@ class Options:
         trace: file for a trace of what the units of a Snitch cluster did.
         annotate: print the code for Snitch with cycles and causes of waits.
         cores: of a Snitch cluster that run @core scopes; 0: all of them.
+        isa: extensions of a Snitch core that differ from the default, as targets spell them: `:div,no-simd`.
     """
 
     kernel: str
@@ -68,6 +69,7 @@ class Options:
     trace: Path | None = None
     annotate: bool = False
     cores: int = 0
+    isa: str = ""
 
 
 class _JsonParser(argparse.ArgumentParser):
@@ -192,6 +194,12 @@ def parser(json_errors: bool = False, playing: bool = False) -> argparse.Argumen
         "--annotate", action="store_true", help="print the code with counts, cycles and causes of waits"
     )
     snitch.add_argument(
+        "--isa",
+        metavar="X,..",
+        default="",
+        help="extensions beside or without the default ones: div, no-simd, no-ssr, no-frep",
+    )
+    snitch.add_argument(
         "--cores",
         metavar="n",
         type=int,
@@ -240,6 +248,8 @@ def options(p: argparse.ArgumentParser, argv: Sequence[str]) -> tuple[argparse.N
         p.error("--simulator, --trace and --annotate are for --target snitch")
     if a.cores and not (a.target == "snitch" and 1 <= a.cores <= MAX_CORES):
         p.error(f"--cores is between 1 and {MAX_CORES}, for --target snitch")
+    if a.isa and a.target != "snitch":
+        p.error("--isa is for --target snitch")
     emit = "shared" if a.shared else a.emit or ""
     main_job = not (emit or a.output or a.check or a.time or a.validate)
     chosen = Options(
@@ -267,6 +277,7 @@ def options(p: argparse.ArgumentParser, argv: Sequence[str]) -> tuple[argparse.N
         a.trace,
         a.annotate,
         a.cores,
+        f":{a.isa}" if a.isa else "",
     )
     return a, chosen
 

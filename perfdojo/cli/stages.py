@@ -29,7 +29,7 @@ def emit_stage(o: Options) -> int:
     target = choose_target(o.target)
     bound = bind(read_kernel(o.kernel), o.sizes)
     verify(bound)
-    choice = choose_schedule(o, bound, Setting(get_target(target), o.fp))
+    choice = choose_schedule(o, bound, Setting(get_target(target + o.isa), o.fp))
     files = _stage(bound, choice.scheduled, target, o)
     about = {"kernel": bound.name, "target": target, "schedule": choice.steps, "notes": choice.notes}
     for note in () if o.quiet else choice.notes:
@@ -51,12 +51,13 @@ def _stage(
     from perfdojo.compiler.text.render import render
 
     if o.emit == "ir":
-        shown = planned(bound, target, fp=o.fp, threads=o.threads, scheduled=scheduled)
+        shown = planned(bound, target + o.isa, fp=o.fp, threads=o.threads, scheduled=scheduled)
         return ((f"{bound.name}.ir", f"# {MARKER}\n{render(shown)}"),)
     if o.emit == "lowered":
-        text = lowered(bound, target, fp=o.fp, threads=o.threads, scheduled=scheduled, cores=o.cores)
+        machine = target + o.isa
+        text = lowered(bound, machine, fp=o.fp, threads=o.threads, scheduled=scheduled, cores=o.cores)
         return ((f"{bound.name}.lowered", f"# {MARKER}\n{text}"),)
-    emitted = emit(bound, target, fp=o.fp, threads=o.threads, scheduled=scheduled, cores=o.cores)
+    emitted = emit(bound, target + o.isa, fp=o.fp, threads=o.threads, scheduled=scheduled, cores=o.cores)
     if o.emit == "source":
         return emitted.files if o.output else emitted.files[:1]
     from perfdojo.cli.machine import choose_machine

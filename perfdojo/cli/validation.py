@@ -21,7 +21,8 @@ def validate(job: Job) -> bool:
     from perfdojo.compiler.schedule.validation import by_planner, by_schedule, validate_made, with_sizes
     from perfdojo.compiler.transforms.base import Setting
 
-    o, target, schedule = job.options, job.emitted.target, job.choice.schedule
+    o, schedule = job.options, job.choice.schedule
+    target = job.emitted.target + o.isa
 
     def plan(bound: Program) -> Program:
         return planned(bound, target, fp=o.fp, threads=o.threads)

@@ -29,6 +29,7 @@ class Target:
         features: CPU flags that the emitted code needs, as /proc/cpuinfo names them.
         marks: ways to run a scope that it has hardware and code for; moves give no others.
         spaces: memory spaces for temporaries that it has; moves choose no others.
+        isa: extensions that differ from those of its default machine, as they were asked for.
         hosted: its code runs on the kind of machine that compiles it; else it is assembled and simulated.
         min_lanes: fewer are not worth a vector.
         accumulates: a multiply-add in lanes adds to its own register; two operations may be shorter.
@@ -48,6 +49,7 @@ class Target:
     marks: frozenset[str] = frozenset(("parallel", "unroll"))
     spaces: frozenset[str] = frozenset(("heap", "stack"))
     hosted: bool = True
+    isa: str = ""
     min_lanes: int = 4
     half_lanes: bool = False
     accumulates: bool = False
