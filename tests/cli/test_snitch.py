@@ -40,6 +40,19 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 CALL = ("next.ir", "--target", "snitch", "--no-schedule")
 
 
+def test_cores_share_the_iterations_of_core_scopes(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "next.ir").write_text(KERNEL.replace("\nN y", "\nN@core y"))
+    for given, cores in (((), 8), (("--cores", "3"), 3)):
+        status, found = run_json(capsys, *CALL, *given)
+        assert status == 0
+        assert (found["check"]["passed"], found["time"]["cores"]) == (True, cores)
+    with pytest.raises(SystemExit):
+        main([*CALL, "--cores", "9"])
+    assert "--cores is between 1 and 8" in capsys.readouterr().err
+
+
 def test_the_main_job_emits_builds_checks_and_counts_cycles(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

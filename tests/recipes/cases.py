@@ -116,5 +116,15 @@ CASES = (
             ("softmax", _two("B", "N", (4, 16), *ODD_ROWS)),
         )
     ),
+    *(
+        Case(recipe, kernel, sizes, target="snitch")
+        for recipe, kernel, sizes in (
+            ("cores", "gemm_f64", _mnk((16, 16, 8), (13, 21, 10), (1, 1, 1), (3, 3, 40))),
+            ("cores", "dot_f64", ({"N": 128}, {"N": 1}, {"N": 11})),
+            ("cores", "relu", _two("M", "N", (3, 32), (1, 1), (9, 7))),
+            ("tcdm_tiles", "gemm_f64", _mnk((16, 16, 8), (13, 21, 10), (1, 1, 1))),
+            ("tcdm_tiles", "relu", _two("M", "N", (32, 8), (1, 1), (21, 7))),
+        )
+    ),
     Case("pack", "matmul", _mnk((4, 16, 8), (3, 5, 7)), {"buffer": "b", "at": "m", "fastest": "k"}),
 )

@@ -14,8 +14,10 @@ from perfdojo.compiler.walk import scopes
 
 HEADER = "snitch_cluster.h"
 RACELESS = ("-fno-predictive-commoning",)
-"""Flags where several harts write one array: gcc 12's predictive commoning of stores reads elements that a loop
-leaves out, and writes them back behind it, over what another hart has written meanwhile."""
+"""Flags where several harts write one array: gcc 12's predictive commoning of stores reads elements that a
+loop leaves out, and writes them back behind it, over what another hart has written meanwhile."""
+TCDM_BYTES = 128 << 10
+"""A temporary that is larger lies in main memory."""
 STACK_BYTES = 384
 """Of temporaries on the stack of each of several harts, which is 1 KiB."""
 BANKS, BANK_BYTES, APART = 32, 8, 4
@@ -90,7 +92,9 @@ class ClusterPrinter(ScalarPrinter):
         type = C_TYPES[s.dtype.name]
         if s.copies == 1:
             name = self.names.give("buffer", s.buffer)
-            return f"  static _Alignas({alignment}) {type} {name}[{s.elems}];"
+            far = s.elems * s.dtype.bytes > TCDM_BYTES
+            section = '__attribute__((section(".main"))) ' if far else ""
+            return f"  static {section}_Alignas({alignment}) {type} {name}[{s.elems}];"
         words = -(-s.elems * s.dtype.bytes // BANK_BYTES)
         words += (APART - words) % BANKS
         elems = words * BANK_BYTES // s.dtype.bytes

@@ -18,6 +18,7 @@ from perfdojo.compiler.lowering.lir import (
     Value,
     Var,
 )
+from perfdojo.compiler.lowering.nests.limits import TCDM_BYTES
 from perfdojo.compiler.lowering.scopes import Scopes
 from perfdojo.compiler.lowering.target import Target
 from perfdojo.compiler.starts import explicit_starts
@@ -104,6 +105,10 @@ class _Copied:
         to, source = store.buffer, load.buffer
         if all(context.buffers[b].role != "tmp" for b in (to, source)):
             raise CopyError(f"neither {source} nor {to} is a temporary, which would lie in the TCDM")
+        if any(
+            context.layouts[b].bytes > TCDM_BYTES for b in (to, source) if context.buffers[b].role == "tmp"
+        ):
+            raise CopyError(f"{to} or {source} is a temporary that does not fit the TCDM")
         if to == source:
             raise CopyError(f"it copies {to} to itself")
         size = context.buffers[to].dtype.bytes

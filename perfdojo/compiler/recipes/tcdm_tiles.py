@@ -68,7 +68,7 @@ def _product(h: History, found: Reduction) -> bool:
     """Tile a reduction of two operands, one of which is all cores'; tell if it was done."""
     statement = h.program.statements[found.statement].node
     operands = [load for load in loads(statement.value) if _is_argument(h, load.buffer)]
-    if len(found.rows) < 2 or not found.steps or not _is_argument(h, statement.target.buffer):
+    if len(found.rows) < 2 or not found.steps:
         return False
     *outer, m, n = found.rows
     mine = [x.buffer for x in operands if n not in _used(x)]
@@ -83,13 +83,14 @@ def _product(h: History, found: Reduction) -> bool:
     m_o, m_i, _ = blocks(h, m, rows)
     n_o, n_i, _ = blocks(h, n, columns)
     order(h, (*outer, m_o, n_o, m_i, n_i))
-    core, own, _ = blocks(h, m_i, rows // h.setting.target.cores)
+    core = blocks(h, m_i, rows // h.setting.target.cores).outer if rows > h.setting.target.cores else m_i
     for buffer in mine:
         _staged(h, f"create_temporary {buffer} at {n_o}")
     for buffer in shared:
         _staged(h, f"create_temporary {buffer} at {core}", f"by {n_o} ahead")
-    _staged(h, f"create_temporary {statement.target.buffer} at {core} writes", f"by {n_o}")
-    return _shaped(h, core, own)
+    if _is_argument(h, statement.target.buffer):
+        _staged(h, f"create_temporary {statement.target.buffer} at {core} writes", f"by {n_o}")
+    return _shaped(h, core)
 
 
 def _tallest(h: History, found: Reduction, columns: int, mine: int, shared: int) -> int:
@@ -122,12 +123,12 @@ def _rows(h: History, top: str) -> bool:
     if count < cores:
         return False
     size = _most(count, extent(h, top), cores)
-    if 2 * size > extent(h, top):
+    if not size or 2 * size > extent(h, top):
         return False
     tile, whole, tail = blocks(h, top, size)
     for buffer in dict.fromkeys(fixed):
         _staged(h, f"create_temporary {buffer} at {tile}")
-    core, own, _ = blocks(h, whole, size // cores)
+    core = blocks(h, whole, size // cores).outer if size > cores else whole
     written = {s.target.buffer for s in statements}
     for buffer in moving:
         if buffer in written:
@@ -136,7 +137,7 @@ def _rows(h: History, top: str) -> bool:
             _staged(h, f"create_temporary {buffer} at {core}", f"by {tile} ahead")
     if tail:
         tiled(h, tail)
-    return _shaped(h, core, own)
+    return _shaped(h, core)
 
 
 def _most(most: int, whole: int, cores: int) -> int:
@@ -152,7 +153,7 @@ def _most(most: int, whole: int, cores: int) -> int:
 def _staged(h: History, move: str, turns: str = "") -> None:
     """Let a node work on a copy of what it accesses of a buffer, made by the DMA engine; by turns on two."""
     names = {b.name for b in h.program.buffers}
-    new = made(h, f"{move} in tcdm")
+    new = made(h, move)
     (copy,) = (b.name for b in h.program.buffers if b.name not in names)
     for scope in new:
         around = h.program.scopes[scope].around
@@ -162,15 +163,19 @@ def _staged(h: History, move: str, turns: str = "") -> None:
         h.attempt(f"double_buffer {copy} {turns}")
 
 
-def _shaped(h: History, core: str, own: str) -> bool:
+def _shaped(h: History, core: str) -> bool:
     """Stream what each core does in a tile."""
-    shape(h, own)
-    inner = [n.name for n in h.program.scopes[core].node.body if isinstance(n, Scope)]
+    for name in _inner(h, core):
+        shape(h, name)
     if not h.attempt(f"core {core}"):
         return False
-    for name in inner:
+    for name in _inner(h, core):
         mark(h, [name])
     return True
+
+
+def _inner(h: History, scope: str) -> list[str]:
+    return [n.name for n in h.program.scopes[scope].node.body if isinstance(n, Scope)]
 
 
 def _is_argument(h: History, buffer: str) -> bool:

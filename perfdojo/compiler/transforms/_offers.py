@@ -28,12 +28,13 @@ Offer = tuple[str, str, Layout, bool, bool]
 """Buffer, node, layout, writes, border."""
 
 
-def offers(known: Model, near: bool) -> Iterator[Offer]:
+def offers(known: Model, near: bool, far: bool = False) -> Iterator[Offer]:
     """Yield the copies that are legal and may pay, in the order of the text.
 
     Args:
         near: the machine has memories that are nearer than its caches; else a copy of neighbouring elements
             in their order gains nothing.
+        far: arguments may lie where accesses take long: a copy pays though each element is accessed once.
     """
     for name, place in known.explicit.scopes.items():
         if any(s.mark in REPEATED for s in place.around):
@@ -42,7 +43,10 @@ def offers(known: Model, near: bool) -> Iterator[Offer]:
         for access in known.within(name):
             groups.setdefault(access.load.buffer, []).append(access)
         for buffer, accesses in groups.items():
-            if not _moves_with_parent(known, place, accesses) or not _is_repeated(known, place, accesses):
+            away = far and known.buffers[buffer].role != "tmp"
+            if not _moves_with_parent(known, place, accesses):
+                continue
+            if not away and not _is_repeated(known, place, accesses):
                 continue
             writes = any(a.writes for a in accesses)
             if writes and _is_own(known, accesses):
@@ -51,9 +55,9 @@ def offers(known: Model, near: bool) -> Iterator[Offer]:
                 continue
             count = _executions(known, place, accesses)
             if writes:
-                found = _box(known, place, accesses, True, count, True)
+                found = _box(known, place, accesses, True, count, True, away)
             else:
-                found = _reading(known, place, accesses, count, near)
+                found = _reading(known, place, accesses, count, near, away)
             yield from ((buffer, name, layout, writes, border) for layout, border in found)
 
 
@@ -84,15 +88,15 @@ def _is_repeated(known: Model, place: Place[Scope], accesses: Sequence[Access]) 
 
 
 def _reading(
-    known: Model, place: Place[Scope], accesses: Sequence[Access], count: int, near: bool
+    known: Model, place: Place[Scope], accesses: Sequence[Access], count: int, near: bool, away: bool
 ) -> Iterator[tuple[Layout, bool]]:
     load, is_one = accesses[0].load, all(a.load == accesses[0].load for a in accesses)
     order = scopes_of(place, accesses[0], [load.indices[d] for d in known.stored(load.buffer)])
     if all(a.conditions for a in accesses) and bordered_reads(known, accesses):
         yield from _bordered(known, place, accesses, count)
         return
-    if len(accesses) > 1 or len(order) < len(accesses[0].scopes) - len(place.around):
-        yield from _box(known, place, accesses, False, count, near)
+    if away or len(accesses) > 1 or len(order) < len(accesses[0].scopes) - len(place.around):
+        yield from _box(known, place, accesses, False, count, near, away)
     if not is_one or not order:
         return
     size = prod(known.forms.extents[s] for s in order)
@@ -121,20 +125,26 @@ def _bordered(
 
 
 def _box(
-    known: Model, place: Place[Scope], accesses: Sequence[Access], writes: bool, count: int, near: bool
+    known: Model,
+    place: Place[Scope],
+    accesses: Sequence[Access],
+    writes: bool,
+    count: int,
+    near: bool,
+    away: bool,
 ) -> Iterator[tuple[Layout, bool]]:
     box = box_around(known, place, accesses, writes)
-    if box is None or box.size >= count:
+    if box is None or box.size >= count + away:
         return
     name = accesses[0].load.buffer
     shape, counts = known.shape(name), [e.count for e in box.extents]
-    if counts == [shape[d] for d in known.stored(name)]:
+    if not away and counts == [shape[d] for d in known.stored(name)]:
         return
     strides = _strides(known, name)
     steps = [e.stride * strides[d] for d, e in zip(known.stored(name), box.extents, strict=True)]
     if not near and _is_row_major(steps, counts):
         return
-    if _pays(known, boxed(known, place, accesses, writes, box), accesses, count):
+    if _pays(known, boxed(known, place, accesses, writes, box), accesses, count + away):
         yield None, False
 
 

@@ -98,7 +98,8 @@ class CreateTemporary(Transform):
     @classmethod
     def candidates(cls, program: Program, setting: Setting) -> Iterator[CreateTemporary]:
         near = bool(setting.target.spaces - {"heap", "stack"})
-        for buffer, at, layout, writes, border in offers(model(program), near):
+        far = "dma" in setting.target.marks
+        for buffer, at, layout, writes, border in offers(model(program), near, far):
             yield cls(buffer, at, layout, writes, border)
 
     # ------------------------------------------------------------ legality
