@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import prod
 
+from perfdojo.compiler.diagnostics import PerfDojoError
 from perfdojo.compiler.ir import Expr, Literal, Node, Op, Scope, Statement
 from perfdojo.compiler.plan.contraction import widest_lanes
 from perfdojo.compiler.recipes._steps import (
@@ -73,7 +74,10 @@ def streams(h: History) -> None:
         kept = {n.name for n in h.program.body} - set(group)
         if stores(h, group[-1]):
             continue
-        shape(h, group[-1])
+        try:
+            shape(h, group[-1])
+        except PerfDojoError:  # it would change an order that matters
+            _back(h, before)
         if not mark(h, [n.name for n in h.program.body if n.name not in kept]):
             _back(h, before)
 
@@ -154,7 +158,8 @@ def reduction(h: History, top: str) -> Reduction | None:
         return None
     moved = iterators(body[0].target)
     rows = tuple(s for s in around if s in moved)
-    return Reduction(body[0].name, rows, tuple(s for s in around if s not in moved))
+    steps = tuple(s for s in around if s not in moved)
+    return Reduction(body[0].name, rows, steps) if steps else None
 
 
 def block(whole: int) -> int:
