@@ -1,9 +1,9 @@
 """What may wait in the FPU's buffer when one of its loops begins: some loops have to find it empty.
 
-The sequencer looks for the start of an inner loop from the cycle on in which the outer one is at work. If both start with
-the same instruction, and older ones are still in front of it, the first run of the inner loop is a single pass
-(seen in the sources of the sequencer, snitch_cluster). A loop that begins while the buffer is full repeats
-what is in it.
+The sequencer looks for the start of an inner loop from the cycle on in which the outer one works. If both
+begin with the same instruction, and older ones are still in front of it, the first run of the inner loop is a
+single pass (seen in the source of the sequencer, snitch_cluster). A loop that begins while the buffer is full
+repeats what is in it.
 """
 
 from __future__ import annotations

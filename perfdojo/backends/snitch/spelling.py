@@ -45,12 +45,12 @@ def instruction(c: Compute) -> str:
     """Return an FP instruction as text."""
     dest, *args = (FP_NAMES[r] for r in (c.dest, *c.args))
     lanes = c.type.lanes
-    suffix = _SUFFIX[c.type.dtype.name, lanes]
-    if c.op == "nan":
-        return f"feq.{suffix} a0, {args[0]}, {args[0]}"
     if c.op == "copy":
         # all 64 bits, whatever they hold
         return f"fsgnj.d {dest}, {args[0]}, {args[0]}"
+    suffix = _SUFFIX[c.type.dtype.name, lanes]
+    if c.op == "nan":
+        return f"feq.{suffix} a0, {args[0]}, {args[0]}"
     if c.op in _SIGNS:
         name = f"v{_SIGNS[c.op]}_{suffix}" if lanes > 1 else f"{_SIGNS[c.op]}.{suffix}"
         return f"{name} {dest}, {args[0]}, {args[0]}"

@@ -1,6 +1,7 @@
-"""Each bug that was found, as the smallest kernel that shows it: the simulated cluster has the interpreter's bits.
+"""Each bug that was found, as the smallest kernel that shows it: simulator and interpreter agree in bits.
 
-Lines `#! MOVE` are the moves that show it; other programs run as they are marked.
+Lines `#! MOVE` are the moves that show it. Other programs run as they are marked or, with `#! plan`, planned.
+`#@ LEVEL` is the floating-point level, at which nothing is lost in these programs; else it is strict.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from perfdojo.compiler.bind import bind
 from perfdojo.compiler.emitted import EmittedSource
 from perfdojo.compiler.interpret import first_difference, interpret, random_inputs
 from perfdojo.compiler.ir import Program
+from perfdojo.compiler.lowering.target import FP_LEVELS, FpLevel
 from perfdojo.compiler.schedule import Scheduled, prepare
 from perfdojo.compiler.text.parse import read
 from perfdojo.compiler.verify import verify
@@ -31,8 +33,12 @@ def _program(path: Path) -> tuple[Program, EmittedSource]:
     verify(program)
     lines = path.read_text("utf-8").splitlines()
     moves = [line.removeprefix("#!").strip() for line in lines if line.startswith("#!")]
-    moved = applied(prepare(program), *moves, at=setting("snitch", "strict"))
-    return program, emit(program, "snitch", fp="strict", scheduled=Scheduled(moved, ""))
+    levels = [line.removeprefix("#@").strip() for line in lines if line.startswith("#@")]
+    fp: FpLevel = next((level for level in FP_LEVELS if level in levels), "strict")
+    if moves == ["plan"]:
+        return program, emit(program, "snitch", fp=fp)
+    moved = applied(prepare(program), *moves, at=setting("snitch", fp))
+    return program, emit(program, "snitch", fp=fp, scheduled=Scheduled(moved, ""))
 
 
 @pytest.fixture(scope="module")

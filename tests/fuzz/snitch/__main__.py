@@ -21,8 +21,6 @@ from tests.fuzz.snitch.run import Tally, run_seeds, table
 
 CHUNK = 50
 """Seeds whose kernels are built together."""
-SHARE_PAIRS = 400
-"""What CI runs."""
 
 
 def tallies(first: int, pairs: int, jobs: int, tools: Tools) -> Iterator[Tally]:

@@ -1,4 +1,4 @@
-"""Many kernels in one program: one build for all, and the harness of the product patched for one at a time."""
+"""Many kernels in one program: one build for all, with the harness of the product, patched for each."""
 
 from __future__ import annotations
 

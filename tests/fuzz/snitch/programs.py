@@ -1,4 +1,4 @@
-"""`program(rng)`: random programs of nests that data movers can serve, in the state in which moves see them."""
+"""`program(rng)`: random programs of nests that data movers can serve, as moves see them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from perfdojo.compiler.ir import Program
 from perfdojo.compiler.schedule import prepare
 from perfdojo.compiler.text.parse import parse
 from perfdojo.compiler.verify import verify
+from perfdojo.compiler.walk import const_int
 from tests.fuzz import programs as others
 from tests.fuzz.snitch.writer import CONSTANTS, Buffer, Scopes, Writer
 from tests.lowering.nests.programs import generate as marked
@@ -46,7 +47,7 @@ def _bytes(made: Program) -> int:
     for b in made.buffers:
         size = b.dtype.bytes
         for n in b.shape:
-            size *= n.value  # type: ignore[union-attr]
+            size *= const_int(n)
         total += size
     return total
 

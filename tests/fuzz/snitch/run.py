@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import traceback
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from perfdojo.backends import emit
@@ -20,8 +20,7 @@ from perfdojo.toolchains.snitch.gcc import Tools
 from perfdojo.toolchains.snitch.run import Built, run
 from tests.fuzz.programs import lacks
 from tests.fuzz.snitch.batches import built
-from tests.fuzz.snitch.sequences import sequence
-from tests.fuzz.snitch.sequences import Sequence as Made
+from tests.fuzz.snitch.sequences import Sequence, sequence
 
 KINDS = ("normal", "normal", "normal", "special", "cancel", "equal")
 
@@ -46,9 +45,10 @@ class Tally:
 def run_seeds(seeds: Iterable[int], tools: Tools) -> Tally:
     """Make, build and execute the sequences of some seeds."""
     tally = Tally()
-    made: list[Made] = []
+    made: list[Sequence] = []
     sources: list[EmittedSource] = []
     for seed in seeds:
+        one = None
         try:
             one = sequence(seed)
             reason = lacks(one.program)
@@ -56,8 +56,9 @@ def run_seeds(seeds: Iterable[int], tools: Tools) -> Tally:
                 tally.wrong.append(report(one, reason))
                 continue
             source = emitted(one)
-        except Exception:
-            tally.wrong.append(f"seed {seed}: {traceback.format_exc()}")
+        except Exception as error:
+            text = f"seed {seed}: {error!r}" if one is None else report(one, repr(error))
+            tally.wrong.append(f"{text}\n{traceback.format_exc()}")
             continue
         made.append(one)
         sources.append(source)
@@ -71,14 +72,14 @@ def run_seeds(seeds: Iterable[int], tools: Tools) -> Tally:
     return tally
 
 
-def emitted(made: Made) -> EmittedSource:
+def emitted(made: Sequence) -> EmittedSource:
     """Return the code of a sequence, as a kernel of its own name."""
     name = f"k{made.seed}"
     start, now = replace(made.start, name=name), replace(made.program, name=name)
     return emit(start, "snitch", fp=made.setting.fp, scheduled=Scheduled(now, ""), cores=made.cores)
 
 
-def disagreement(made: Made, program: Built) -> str:
+def disagreement(made: Sequence, program: Built) -> str:
     """Return "" or what is wrong: a fault, other bits where they are fixed, a result beyond its bound."""
     inputs = random_inputs(made.start, made.seed, random.Random(made.seed).choice(KINDS))
     ran = run(program, inputs)
@@ -90,7 +91,7 @@ def disagreement(made: Made, program: Built) -> str:
     return "" if verdict.passed else verdict.message
 
 
-def features(made: Made, source: EmittedSource) -> list[str]:
+def features(made: Sequence, source: EmittedSource) -> list[str]:
     """Return what the code of a sequence has, in words."""
     assembly = "\n".join(text for name, text in source.files if name == f"k{made.seed}.S")
     code = [line.split("#")[0].strip() for line in assembly.splitlines() if not line.startswith("    .")]
@@ -109,7 +110,7 @@ def features(made: Made, source: EmittedSource) -> list[str]:
     return [name for name, is_so in has.items() if is_so]
 
 
-def report(made: Made, reason: str) -> str:
+def report(made: Sequence, reason: str) -> str:
     """Return what is wrong, the moves and the program that they made."""
     moves = "\n".join(f"  {m}" for m in made.moves)
     return (
@@ -124,6 +125,3 @@ def table(total: Tally) -> str:
     lines = ["| | |", "|---|---:|", *(f"| {name} | {count:,} |" for name, count in rows)]
     moves = ", ".join(f"{name} {count:,}" for name, count in sorted(total.moves.items()))
     return "\n".join(lines) + f"\n\nMoves: {moves}.\n"
-
-
-__all__ = ["Sequence", "Tally", "run_seeds", "table"]

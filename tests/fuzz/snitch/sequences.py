@@ -11,6 +11,7 @@ from perfdojo.compiler.ir import Node, Program, Scope
 from perfdojo.compiler.lowering.target import FpLevel
 from perfdojo.compiler.recipes import run_recipe
 from perfdojo.compiler.schedule import History, parse_move
+from perfdojo.compiler.text.render import render
 from perfdojo.compiler.transforms.base import Setting, Transform
 from perfdojo.compiler.walk import const_int
 from tests.fuzz.programs import executions
@@ -23,7 +24,7 @@ CORES = (0, 0, 2, 3)
 """Of the cluster, 0: all."""
 SELDOM = dict.fromkeys(("nontemporal", "prefetch", "sequential", "add_scope", "materialize_dims"), 0.1)
 SHAPE = {
-    **{name: 0.4 for name in WEIGHTS},
+    **dict.fromkeys(WEIGHTS, 0.4),
     **SELDOM,
     **dict.fromkeys(("tile_scope", "unroll", "vectorize"), 8.0),
     **dict.fromkeys(("reorder", "split_reduction", "fission_scope", "contract_fma"), 4.0),
@@ -93,7 +94,11 @@ class _Making:
     def recipe(self) -> None:
         """Make the moves of the recipe that plans programs without a schedule."""
         history = History(self.now, self.at)
-        run_recipe(history, "streams")
+        try:
+            run_recipe(history, "streams")
+        except Exception as error:
+            error.add_note(render(self.now))
+            raise
         self.moves += [state.step.move for state in history.states]
         self.now = history.program
 

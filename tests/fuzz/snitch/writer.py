@@ -12,7 +12,14 @@ BINARY = (
     *("maxnum({a}, {b})", "minnum({a}, {b})", "fma({a}, {b}, {a})", "{a} * {b} + {a}", "{a} - {b} * {a}"),
 )
 UNARY = ("-({a})", "abs({a})", "0.5 * {a}", "{a} + 1.5", "1.0 - {a}", "maxnum({a}, 0.0)")
-SLOW = ("{a} / {b}", "sqrt(abs({a}))", "max({a}, {b})", "min({a}, 0.25)", "({a} < {b} ? {a} : 1.0)", "exp({a})")
+SLOW = (
+    "{a} / {b}",
+    "sqrt(abs({a}))",
+    "max({a}, {b})",
+    "min({a}, 1.0)",
+    "({a} < {b} ? {a} : {b})",
+    "exp({a})",
+)
 """What the FPU has no instruction for."""
 CONSTANTS = ("0.0", "-0.0", "0.5", "1.0", "1.5", "3.0", "-2.0", "0.1")
 
