@@ -9,6 +9,7 @@ from math import prod
 from perfdojo.compiler.diagnostics import PerfDojoError
 from perfdojo.compiler.ir import Expr, Literal, Node, Op, Scope, Statement
 from perfdojo.compiler.plan.contraction import widest_lanes
+from perfdojo.compiler.recipes._apart import functions_apart, rows_stored
 from perfdojo.compiler.recipes._steps import (
     blocks,
     chain,
@@ -64,8 +65,10 @@ def streams(h: History) -> None:
     for node in h.program.body:
         if _unmarked(h, node.name):
             drop_single(h, [node.name, *inside(h, node.name)])
+    rows_stored(h)
     for node in h.program.body:
         if _unmarked(h, node.name):
+            functions_apart(h, node.name)
             separate(h, node.name)
     for group in _groups(h):
         if not _unmarked(h, group[-1]):
@@ -107,11 +110,24 @@ def separate(h: History, name: str) -> None:
     body = h.program.scopes[name].node.body
     for node in body:
         separate(h, node.name)
+    _meet(h, name)
     parts = [name]
     body = h.program.scopes[name].node.body
     for before, node in pairwise(body):
         if not _starts(before, node):
             parts += _attempted(h, f"fission_scope {parts[-1]} at {node.name}")[:1]
+
+
+def _meet(h: History, scope: str) -> None:
+    """Bring statements that start a reduction before it, where others stand between."""
+    for node in h.program.scopes[scope].node.body:
+        while isinstance(node, Statement) and node.op == "=" and isinstance(node.value, Literal):
+            body = h.program.scopes[scope].node.body
+            place = [n.name for n in body].index(node.name)
+            if not any(_starts(node, other) for other in body[place + 2 :]):
+                break
+            if not h.attempt(f"swap_siblings {node.name} {body[place + 1].name}"):
+                break
 
 
 def stores(h: History, top: str) -> bool:
@@ -134,13 +150,17 @@ def shape(h: History, top: str) -> None:
         _elementwise(h, top)
         return
     order(h, (*found.rows, *found.steps))
-    found = _packed_rows(h, found)
+    packed = _packed_rows(h, found)
+    # single results are stored in words, too
+    unit = _lanes(h, found.statement) if packed is found else 1
+    found = packed
     wide = [r for r in found.rows if extent(h, r) >= ACCUMULATORS.start]
     if not wide:
         _accumulators(h, found.statement, found.steps[-1])
         return
     before = set(h.program.statements)
-    _side_by_side(h, max(wide, key=lambda r: (not extent(h, r) % block(extent(h, r)), wide.index(r))))
+    best = max(wide, key=lambda r: (not extent(h, r) % block(extent(h, r), unit), wide.index(r)))
+    _side_by_side(h, best, block(extent(h, best), unit))
     for statement in [found.statement, *(s for s in h.program.statements if s not in before)]:
         _packed_steps(h, statement)
 
@@ -162,12 +182,16 @@ def reduction(h: History, top: str) -> Reduction | None:
     return Reduction(body[0].name, rows, steps) if steps else None
 
 
-def block(whole: int) -> int:
-    """Return into how many at a time `whole` is divided: at least 4 of them are left over, or none."""
+def block(whole: int, unit: int = 1) -> int:
+    """Return into how many at a time `whole` is divided: at least 4 of them are left over, or none.
+
+    Multiples of `unit` come first.
+    """
     if whole in ACCUMULATORS:
         return whole
-    exact = [n for n in reversed(ACCUMULATORS) if whole % n == 0]
-    rest = [n for n in reversed(ACCUMULATORS) if whole % n >= ACCUMULATORS.start]
+    wanted = sorted(reversed(ACCUMULATORS), key=lambda n: n % unit != 0)
+    exact = [n for n in wanted if whole % n == 0]
+    rest = [n for n in wanted if whole % n >= ACCUMULATORS.start]
     return (exact or rest or [ACCUMULATORS[-1]])[0]
 
 
@@ -241,17 +265,39 @@ def _packed_steps(h: History, statement: str) -> None:
         return
     before = h.states
     _, inner, _ = blocks(h, loops[-1], lanes)
-    if not h.attempt(f"vectorize {inner}"):
+    if not h.attempt(f"vectorize {inner}") and not _own_lanes(h, statement, inner):
         _back(h, before)
+
+
+def _own_lanes(h: History, statement: str, inner: str) -> bool:
+    """Give each lane of a maximum its own element, as no instruction compares lanes; tell if that was done.
+
+    n_o:N/2 n_i:2 b:8@unroll m[{2}] max= x[{2},{0}*2+{1}]
+    ->
+    n_i_s:2@vector b_s:8@unroll p[{1},{0}] = -inf
+    n_o:N/2 n_i:2@vector b:8@unroll p[{2},{1}] max= x[{2},{0}*2+{1}]
+    b_c:8@unroll n_i_c:2@unroll m[{0}] max= p[{0},{1}]
+    """
+    around = [s.name for s in h.program.statements[statement].around]
+    outer = around[around.index(inner) - 1]
+    known = {b.name for b in h.program.buffers}
+    if h.why_not(f"split_reduction {statement} by {inner} around {outer}"):
+        return False
+    start, *more = made(h, f"split_reduction {statement} by {inner} around {outer}")
+    (p,) = (b for b in h.program.buffers if b.name not in known)
+    if len(p.shape) > 1:
+        h.apply(f"reorder_dims {p.name} [{' '.join(map(str, (*range(1, len(p.shape)), 0)))}]")
+    unroll(h, [s for s in more if s != start])
+    return h.attempt(f"vectorize {inner}") and h.attempt(f"vectorize {start}")
 
 
 def _lanes(h: History, statement: str) -> int:
     return widest_lanes(h.program, h.program.statements[statement].node, h.setting.target)
 
 
-def _side_by_side(h: History, scope: str) -> None:
+def _side_by_side(h: History, scope: str, size: int) -> None:
     """Write out blocks of a scope inside of all others; what is left over becomes a nest of its own."""
-    _, inner, tail = blocks(h, scope, block(extent(h, scope)))
+    _, inner, tail = blocks(h, scope, size)
     if tail:
         for around in reversed(h.program.scopes[tail].around):
             _attempted(h, f"fission_scope {around.name} at {tail if tail in inside(h, around.name) else ''}")
@@ -312,7 +358,10 @@ def _moving(node: Node) -> bool:
 
 
 def _operations(e: Expr) -> int:
-    return 1 + sum(_operations(a) for a in e.args) if isinstance(e, Op) else 0
+    """Return the operations of a value that may wait for one another; beside a maximum NaNs are looked for."""
+    if not isinstance(e, Op):
+        return 0
+    return (2 if e.op in ("max", "min") else 1) + sum(_operations(a) for a in e.args)
 
 
 def _attempted(h: History, move: str) -> list[str]:

@@ -10,7 +10,7 @@ from perfdojo.compiler.analysis.accesses import Model, model
 from perfdojo.compiler.analysis.coverage import Coverage
 from perfdojo.compiler.analysis.undecided import Undecided
 from perfdojo.compiler.dtypes import I64, DType
-from perfdojo.compiler.ir import Buffer, Expr, Iter, Literal, Load, Node, Program, Scope, Statement
+from perfdojo.compiler.ir import Buffer, Expr, Iter, Literal, Load, Node, Place, Program, Scope, Statement
 from perfdojo.compiler.starts import neutral
 from perfdojo.compiler.transforms._storage import (
     UNDECIDED,
@@ -73,11 +73,12 @@ class SplitReduction(Transform):
     @classmethod
     def candidates(cls, program: Program, setting: Setting) -> Iterator[Transform]:
         found = (
-            cls(name, scope.name)
+            cls(name, scope.name, outer)
             for name, place in program.statements.items()
             if place.node.op != "=" and setting.reorders(program.buffer(place.node.target.buffer).dtype)
             for scope in place.around
             if const_int(scope.extent) > 1
+            for outer in ("", *_outer(place, scope.name))
         )
         yield from legal(found, program, setting)
 
@@ -187,6 +188,14 @@ class SplitReduction(Transform):
 
         around = program.scopes[plan.around.name].around
         return with_buffers(edit_body(program, around[-1].name if around else None, placed), (p,))
+
+
+def _outer(place: Place[Statement], scope: str) -> list[str]:
+    """Return the scopes around `scope` that index no target, but hold others that do."""
+    used = iterators(place.node.target)
+    names = [s.name for s in place.around]
+    found = names[: names.index(scope) + 1]
+    return [s for n, s in enumerate(found) if s not in used and not used.isdisjoint(names[n:])]
 
 
 class _Plan(NamedTuple):
