@@ -2,7 +2,7 @@
 
 Published figures: result tables of opencompl/riscv-paper-experiments, state of March 2026 (the experiments of
 Lopoukhine et al., A Multi-level Compiler Backend for Accelerated Micro-kernels, CGO 2025, and later ones),
-measured on an earlier version of the RTL. As there, operands lie in the TCDM, and everything from the call to the
+measured on an earlier version of the RTL. As there, operands lie in the TCDM, and all from the call to the
 return of the kernel is counted, the wait for the FPU included.
 """
 
@@ -43,6 +43,7 @@ def measured(row: dict[str, str]) -> Row:
     """Build, check and measure the kernel of a row."""
     from perfdojo.backends import emit
     from perfdojo.compiler.interpret import random_inputs
+    from perfdojo.toolchains.results import Failure
     from perfdojo.toolchains.snitch.gcc import find_tools
     from perfdojo.toolchains.snitch.measure import measure
     from perfdojo.toolchains.snitch.run import build
@@ -51,10 +52,10 @@ def measured(row: dict[str, str]) -> Row:
     program = kernel(row["kernel"], shape, row["dtype"])
     built = build(emit(program, "snitch"), find_tools())
     head = row["kernel"], row["shape"], row["dtype"], int(row["plain_c"] or 0), int(row["best"])
-    if not hasattr(built, "elf"):
-        return Row(*head, 0, 0.0, str(built))
+    if isinstance(built, Failure):
+        return Row(*head, 0, 0.0, built.text)
     done = measure(built, random_inputs(program, 0, "normal"))
-    return Row(*head, done.cycles, done.utilisation, done.text)
+    return Row(*head, done.cycles, done.utilisation or 0.0, done.text)
 
 
 def main() -> None:
