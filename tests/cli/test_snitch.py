@@ -40,9 +40,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 CALL = ("next.ir", "--target", "snitch", "--no-schedule")
 
 
-def test_cores_share_the_iterations_of_core_scopes(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_cores_share_the_iterations_of_core_scopes(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "next.ir").write_text(KERNEL.replace("\nN y", "\nN@core y"))
     for given, cores in (((), 8), (("--cores", "3"), 3)):
         status, found = run_json(capsys, *CALL, *given)

@@ -38,7 +38,9 @@ def test_golden(recipe: str, golden: Callable[[Path, str], None]) -> None:
     golden(HERE / f"{recipe}.golden", "\n".join(shown))
 
 
-@pytest.mark.parametrize("case", [c for c in CASES if c.recipe not in ("reduce", "streams", "cores")], ids=str)
+@pytest.mark.parametrize(
+    "case", [c for c in CASES if c.recipe not in ("reduce", "streams", "cores")], ids=str
+)
 def test_at_strict_the_bits_are_kept(case: Case) -> None:
     session = case.session(case.sizes[-1], fp="strict")
     verdict = Validator(session.start, "strict").validate(session.program)

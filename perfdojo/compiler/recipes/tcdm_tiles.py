@@ -9,7 +9,7 @@ from perfdojo.compiler.ir import Load, Program, Scope, Statement
 from perfdojo.compiler.lowering.layout import layout
 from perfdojo.compiler.plan.contraction import widest_lanes
 from perfdojo.compiler.recipes._steps import blocks, chain, drop_single, extent, made, order, unmark
-from perfdojo.compiler.recipes.streams import Reduction, mark, reduction, separate, shape
+from perfdojo.compiler.recipes.streams import ACCUMULATORS, Reduction, mark, reduction, separate, shape
 from perfdojo.compiler.schedule import History
 from perfdojo.compiler.walk import const_int, iterators, loads
 
@@ -55,7 +55,7 @@ def tiled(h: History, top: str) -> None:
     """Let the arrays of one outermost nest pass through the TCDM; leave it alone where that fails."""
     states = h.states
     found = reduction(h, top)
-    done = _product(h, found) if found else _rows(h, top)
+    done = _product(h, found) if found and found.steps else _rows(h, top)
     if not done:
         while h.states != states:
             h.undo()
@@ -68,7 +68,7 @@ def _product(h: History, found: Reduction) -> bool:
     """Tile a reduction of two operands, one of which is all cores'; tell if it was done."""
     statement = h.program.statements[found.statement].node
     operands = [load for load in loads(statement.value) if _is_argument(h, load.buffer)]
-    if len(found.rows) < 2 or not found.steps:
+    if len(found.rows) < 2:
         return False
     *outer, m, n = found.rows
     mine = [x.buffer for x in operands if n not in _used(x)]
@@ -100,7 +100,7 @@ def _tallest(h: History, found: Reduction, columns: int, mine: int, shared: int)
     size = h.program.buffer(h.program.statements[found.statement].node.target.buffer).dtype.bytes
     for rows in range((whole - 1) // cores * cores, 0, -cores):
         needed = mine * rows * steps + 2 * shared * columns * steps + 2 * rows * columns
-        if whole % rows == 0 and needed * size <= TCDM_BYTES:
+        if whole % rows == 0 and needed * size <= _left(h):
             return rows
     return 0
 
@@ -112,17 +112,23 @@ def _rows(h: History, top: str) -> bool:
     """Tile an elementwise nest along its outermost scope; tell if it was done."""
     around, cores = chain(h, top), h.setting.target.cores
     body = h.program.scopes[around[-1]].node.body
-    statements = [n for n in body if isinstance(n, Statement) and n.op == "="]
+    statements = [n for n in body if isinstance(n, Statement)]
     if len(statements) < len(body) or h.why_not(f"core {top}"):
         return False
     accesses = [load for s in statements for load in (*reads(s), s.target) if _is_argument(h, load.buffer)]
     moving = list(dict.fromkeys(x.buffer for x in accesses if top in _used(x)))
     fixed = [x.buffer for x in accesses if top not in _used(x)]
     each = 2 * sum(_bytes(h.program, b) for b in moving) // extent(h, top)
-    count = (TCDM_BYTES - sum(_bytes(h.program, b) for b in set(fixed))) // max(each, 1)
+    count = (_left(h) - sum(_bytes(h.program, b) for b in set(fixed))) // max(each, 1)
     if count < cores:
         return False
-    size = _most(count, extent(h, top), cores)
+    lanes = min(widest_lanes(h.program, n, h.setting.target) for n in statements)
+    unit = cores * lanes * ACCUMULATORS.start if len(around) == 1 else cores
+    unit = unit if unit <= count else cores
+    size = _most(count, extent(h, top), unit)
+    if size and extent(h, top) % size:
+        # the rest has tiles of its own
+        size = _most(count * 3 // 4, extent(h, top), unit)
     if not size or 2 * size > extent(h, top):
         return False
     tile, whole, tail = blocks(h, top, size)
@@ -140,10 +146,10 @@ def _rows(h: History, top: str) -> bool:
     return _shaped(h, core)
 
 
-def _most(most: int, whole: int, cores: int) -> int:
-    """Return the iterations of a tile: at most so many, as many for each core, a divisor if one is near."""
-    top = min(most, whole // 2) // cores * cores
-    exact = next((n for n in range(top, top // 2, -cores) if whole % n == 0), 0)
+def _most(most: int, whole: int, unit: int) -> int:
+    """Return the iterations of a tile: at most so many, in units of all cores, a divisor if one is near."""
+    top = min(most, whole // 2) // unit * unit
+    exact = next((n for n in range(top, top // 2, -unit) if whole % n == 0), 0)
     return exact or top
 
 
@@ -176,6 +182,11 @@ def _shaped(h: History, core: str) -> bool:
 
 def _inner(h: History, scope: str) -> list[str]:
     return [n.name for n in h.program.scopes[scope].node.body if isinstance(n, Scope)]
+
+
+def _left(h: History) -> int:
+    """Return the bytes of the TCDM that no temporary takes."""
+    return TCDM_BYTES - sum(_bytes(h.program, b.name) for b in h.program.buffers if b.role == "tmp")
 
 
 def _is_argument(h: History, buffer: str) -> bool:
