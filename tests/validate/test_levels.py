@@ -102,6 +102,16 @@ PAIRS: dict[str, tuple[str, str, FpLevel | Literal[""]]] = {
         "s[] = -inf\n8 s[] max= max(a[7-{0}], b[7-{0}])\ns[] = max(max(s[], c[]), d[])",
         "reassoc",
     ),
+    "a sum of nothing but one operand, in another sum": (
+        "s[] = c[] + a[0]",
+        "t[0] = a[0]\n4 t[0] += -0.0\ns[] = c[] + t[0]",
+        "reassoc",
+    ),
+    "a product of one operand, in another product": (
+        "s[] = c[] * a[0]",
+        "t[0] = a[0]\n4 t[0] *= 1.0\ns[] = c[] * t[0]",
+        "reassoc",
+    ),
     "a sum of sums": (SUM, "4 t[{0}] = 0\n| 2 t[{0}] += a[2*{0}+{1}]\ns[] = 0\n4 s[] += t[{0}]", "reassoc"),
     "a division": ("s[] = c[] / d[]", "s[] = c[] * (1 / d[])", "fast"),
     "a division by a literal": ("s[] = c[] / 8", "s[] = c[] * 0.125", "fast"),

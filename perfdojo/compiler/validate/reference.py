@@ -47,11 +47,12 @@ class Lengths:
         self._known[term] = sum(p[0] for p in parts), sum(p[1] for p in parts)
 
     def occurs(self, term: int, group: str, reference: Reference) -> bool:
-        """Tell whether the original has a sum with as many operands as this step's."""
+        """Tell whether the original may have a sum with as many operands as this step's; one is no sum."""
         if term not in self._known:
             return True
         count, zeros = self._known[term]
-        return count + (zeros > 0) in reference.lengths.get(group, ())
+        count += zeros > 0
+        return count < 2 or count in reference.lengths.get(group, ())
 
     def _of(self, term: int, group: str) -> tuple[int, int]:
         normal = self._forms.known(term)
