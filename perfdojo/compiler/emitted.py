@@ -71,6 +71,10 @@ may be +0, whose difference is +0: `0.0f - fabsf(0)` is -0 under plain -O3 of gc
 Loops begin at multiples of 32 bytes: one of a few instructions that lies across two cache lines took up to
 twice the time on Zen 3 (outer product 512 x 512: 54 us, aligned 28 us)."""
 
+RACELESS = ("-fno-predictive-commoning",)
+"""Flags where several threads write one array: gcc 12's predictive commoning of stores reads elements that a
+loop leaves out, and writes them back behind it, over what another thread has written meanwhile."""
+
 DESCRIPTION_SYMBOL = "perfdojo_description"
 DESCRIPTION_VERSION = 1
 

@@ -13,9 +13,6 @@ from perfdojo.compiler.lowering.target import Target
 from perfdojo.compiler.walk import scopes
 
 HEADER = "snitch_cluster.h"
-RACELESS = ("-fno-predictive-commoning",)
-"""Flags where several harts write one array: gcc 12's predictive commoning of stores reads elements that a
-loop leaves out, and writes them back behind it, over what another hart has written meanwhile."""
 TCDM_BYTES = 128 << 10
 """A temporary that is larger lies in main memory."""
 STACK_BYTES = 384

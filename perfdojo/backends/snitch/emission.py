@@ -19,7 +19,6 @@ from perfdojo.backends.names import Names
 from perfdojo.backends.snitch.arrays import array_call
 from perfdojo.backends.snitch.cluster import (
     HEADER,
-    RACELESS,
     ClusterPrinter,
     header_text,
     shares_of,
@@ -29,7 +28,7 @@ from perfdojo.backends.snitch.counters import narrow
 from perfdojo.backends.snitch.nests import assembly_file, functions_of, streams_of, whole_kernel
 from perfdojo.backends.snitch.runtime import helpers_for_snitch, runtime_files
 from perfdojo.backends.statements import lines
-from perfdojo.compiler.emitted import MARKER, Argument, EmittedSource
+from perfdojo.compiler.emitted import MARKER, RACELESS, Argument, EmittedSource
 from perfdojo.compiler.ir import Program
 from perfdojo.compiler.lowering.layout import layouts
 from perfdojo.compiler.lowering.lir import Allocate, Function
