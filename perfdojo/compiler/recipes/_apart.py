@@ -1,4 +1,4 @@
-"""What lets nests stand alone: storage for whole rows and matrices, functions with statements of their own."""
+"""What lets nests stand alone: storage for rows and matrices, functions with statements of their own."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from perfdojo.compiler.walk import dtype_of
 
 ARRAY_FUNCTIONS = frozenset(("exp",))
 """Functions of f32 that Snitch has for whole arrays."""
-TCDM_BYTES = 112 << 10
+TCDM_BYTES = 118 << 10
 """For arguments and temporaries, of 128 KiB: beside them lie stacks and constants."""
 GUARD_BYTES = 128
 """Around each argument and temporary, for alignment."""

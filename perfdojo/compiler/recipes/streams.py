@@ -24,13 +24,15 @@ from perfdojo.compiler.recipes._steps import (
 )
 from perfdojo.compiler.schedule import History
 from perfdojo.compiler.schedule.replay import State
-from perfdojo.compiler.walk import iterators
+from perfdojo.compiler.walk import iterators, loads
 
 ACCUMULATORS = range(4, 9)
 """Results that are computed side by side: an FMA takes 4 cycles until its result can be used, and a body of
 three passes (first, repeated, last) over 8 of them fits the 32 instructions that Snitch's sequencer holds."""
 FEW_STORES = 256
 """Elements that are set to one value by a store each: 2 KiB of doubles lie within the reach of its offset."""
+WRITTEN_OUT_LOADS = (16, 8, 4)
+"""Passes of loops that the integer core runs, each with a load of its own."""
 WRITTEN_OUT = ("unroll", "vector")
 """Marks of scopes of which no loop is left."""
 
@@ -70,25 +72,39 @@ def streams(h: History) -> None:
         if _unmarked(h, node.name):
             functions_apart(h, node.name)
             separate(h, node.name)
-    for group in _groups(h):
-        if not _unmarked(h, group[-1]):
+    _nests(h, "")
+
+
+def _nests(h: History, parent: str) -> None:
+    """Bring the nests in a scope into form and mark them, or those that they hold."""
+    for group in _groups(_body(h, parent)):
+        top = group[-1]
+        if not _unmarked(h, top):
+            continue
+        inner = chain(h, top)[-1]
+        if len(_groups(_body(h, inner))) > 1 and any(isinstance(n, Scope) for n in _body(h, inner)):
+            _nests(h, inner)
             continue
         before = h.states
-        kept = {n.name for n in h.program.body} - set(group)
-        if stores(h, group[-1]):
+        kept = {n.name for n in _body(h, parent)} - set(group)
+        if stores(h, top):
             continue
         try:
-            shape(h, group[-1])
+            shape(h, top)
         except PerfDojoError:  # it would change an order that matters
             _back(h, before)
-        if not mark(h, [n.name for n in h.program.body if n.name not in kept]):
+        if not mark(h, [n.name for n in _body(h, parent) if n.name not in kept]):
             _back(h, before)
 
 
-def _groups(h: History) -> list[list[str]]:
+def _body(h: History, parent: str) -> tuple[Node, ...]:
+    """Return the nodes in a scope, or those of the program where it is ""."""
+    return h.program.scopes[parent].node.body if parent else h.program.body
+
+
+def _groups(body: tuple[Node, ...]) -> list[list[str]]:
     """Return the nests, each with the statement that starts it."""
     groups: list[list[str]] = []
-    body = h.program.body
     for before, node in zip((None, *body), body, strict=False):
         if before is not None and _starts(before, node):
             groups[-1].append(node.name)
@@ -160,9 +176,10 @@ def shape(h: History, top: str) -> None:
         return
     before = set(h.program.statements)
     best = max(wide, key=lambda r: (not extent(h, r) % block(extent(h, r), unit), wide.index(r)))
-    _side_by_side(h, best, block(extent(h, best), unit))
+    _side_by_side(h, top, best, block(extent(h, best), unit))
     for statement in [found.statement, *(s for s in h.program.statements if s not in before)]:
         _packed_steps(h, statement)
+        _loads_written_out(h, statement)
 
 
 def reduction(h: History, top: str) -> Reduction | None:
@@ -269,6 +286,22 @@ def _packed_steps(h: History, statement: str) -> None:
         _back(h, before)
 
 
+def _loads_written_out(h: History, statement: str) -> None:
+    """Write out passes of a sum that loads a scalar for all lanes: so the integer core finds the time for it."""
+    place = h.program.statements[statement]
+    lanes = {s.name for s in place.around if s.mark == "vector"}
+    loops = [s.name for s in place.around if not s.mark and s.name not in iterators(place.node.target)]
+    if not lanes or not loops:
+        return
+    moving = [load for load in loads(place.node.value) if loops[-1] in iterators(load)]
+    if all(not lanes.isdisjoint(iterators(load)) for load in moving):
+        return
+    whole = extent(h, loops[-1])
+    size = next((n for n in WRITTEN_OUT_LOADS if whole % n == 0 and whole > n), 0)
+    if size:
+        unroll(h, (blocks(h, loops[-1], size).inner,))
+
+
 def _own_lanes(h: History, statement: str, inner: str) -> bool:
     """Give each lane of a maximum its own element, as no instruction compares lanes; tell if that was done.
 
@@ -295,11 +328,12 @@ def _lanes(h: History, statement: str) -> int:
     return widest_lanes(h.program, h.program.statements[statement].node, h.setting.target)
 
 
-def _side_by_side(h: History, scope: str, size: int) -> None:
+def _side_by_side(h: History, top: str, scope: str, size: int) -> None:
     """Write out blocks of a scope inside of all others; what is left over becomes a nest of its own."""
+    outside = len(h.program.scopes[top].around)
     _, inner, tail = blocks(h, scope, size)
     if tail:
-        for around in reversed(h.program.scopes[tail].around):
+        for around in reversed(h.program.scopes[tail].around[outside:]):
             _attempted(h, f"fission_scope {around.name} at {tail if tail in inside(h, around.name) else ''}")
     for name in (inner, tail):
         if name:
@@ -358,7 +392,7 @@ def _moving(node: Node) -> bool:
 
 
 def _operations(e: Expr) -> int:
-    """Return the operations of a value that may wait for one another; beside a maximum NaNs are looked for."""
+    """Return the operations of a value that may wait for one another; beside a maximum, for NaNs."""
     if not isinstance(e, Op):
         return 0
     return (2 if e.op in ("max", "min") else 1) + sum(_operations(a) for a in e.args)
