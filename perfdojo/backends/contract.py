@@ -32,12 +32,12 @@ def made_by(
     name = PurePath(origin.source.name).name if origin.source else f"{origin.name}.ir"
     sizes = "".join(f" -D {s.name}={const_int(s.value)}" for s in origin.sizes if s.given)
     spread = f" --threads {threads}" if threads > 1 else f" --cores {cores}" if cores else ""
-    isa = f" --isa {target.isa}" if target.isa else ""
+    machine = f"{emitted.target} --isa {target.isa}" if target.isa else emitted.target
     how = f" {scheduled.option}" if scheduled and scheduled.option else ""
     text = origin.source.text if origin.source else render(origin)
     return [
         f"Kernel {emitted.kernel} for {target.title}. Made by",
-        f"  perfdojoc {_safe(name)} --target {emitted.target}{isa} --fp {emitted.fp}{sizes}{spread}{_safe(how)}",
+        f"  perfdojoc {_safe(name)} --target {machine} --fp {emitted.fp}{sizes}{spread}{_safe(how)}",
         f"Floating point: {_LEVELS[emitted.fp]}",
         *(compiled or _host_command(emitted)),
         "",

@@ -125,7 +125,7 @@ class EmittedSource:
         flops, integer_ops: operations of the kernel as written on floats and on integers; an fma counts 2.
         bytes: compulsory traffic: each element read once (in, inout) and written once (out, inout).
         alignment: bytes that every pointer must be a multiple of; 0 means the size of its own element.
-        waits: it returns when all that it computes is in memory, on Snitch; else its FPU may still be at work.
+        waits: on Snitch, it returns when all that it computes is in memory; else its FPU may be at work.
         cores: harts of a Snitch cluster that call the function together, those numbered from 0; 1 elsewhere.
         dma: the hart of the cluster's DMA engine, number 8, calls it too.
         memory: where the arguments must lie: tcdm, main, or "" for the nearest memory that holds them all.

@@ -206,7 +206,7 @@ def block(whole: int, unit: int = 1) -> int:
     """
     if whole in ACCUMULATORS:
         return whole
-    wanted = sorted(reversed(ACCUMULATORS), key=lambda n: n % unit != 0)
+    wanted = sorted(ACCUMULATORS, key=lambda n: (n % unit != 0, -n))
     exact = [n for n in wanted if whole % n == 0]
     rest = [n for n in wanted if whole % n >= ACCUMULATORS.start]
     return (exact or rest or [ACCUMULATORS[-1]])[0]

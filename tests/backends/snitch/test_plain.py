@@ -1,4 +1,4 @@
-"""Programs without streams: C for the integer core, its header and runtime, and that their compiler takes them."""
+"""Programs without streams: C for the integer core, its header and runtime, and that gcc takes them."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from perfdojo.compiler.lowering.nests.tree import Block, Fixed, Line, NestError,
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """What a nest may do: instructions of the target, and sums in another order (`reassoc`), loops of the FPU."""
+    """What a nest may do: divide, sum in another order (`reassoc`), be repeated by the FPU."""
 
     divides: bool = False
     reassociates: bool = False
