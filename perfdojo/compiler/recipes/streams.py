@@ -287,7 +287,7 @@ def _packed_steps(h: History, statement: str) -> None:
 
 
 def _loads_written_out(h: History, statement: str) -> None:
-    """Write out passes of a sum that loads a scalar for all lanes: so the integer core finds the time for it."""
+    """Write out passes of a sum that loads a scalar for all lanes, which gives the integer core time."""
     place = h.program.statements[statement]
     lanes = {s.name for s in place.around if s.mark == "vector"}
     loops = [s.name for s in place.around if not s.mark and s.name not in iterators(place.node.target)]
