@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -203,7 +204,6 @@ def parser(json_errors: bool = False, playing: bool = False) -> argparse.Argumen
         "--cores",
         metavar="n",
         type=int,
-        default=0,
         help="cores that share the iterations of @core scopes (default: 8, where there are such scopes)",
     )
     info = p.add_argument_group("information")
@@ -246,7 +246,11 @@ def options(p: argparse.ArgumentParser, argv: Sequence[str]) -> tuple[argparse.N
         p.error(f"--emit {a.emit} shows a stage and runs nothing: give {steps} without it")
     if a.target != "snitch" and (a.simulator != "builtin" or a.trace or a.annotate):
         p.error("--simulator, --trace and --annotate are for --target snitch")
-    if a.cores and not (a.target == "snitch" and 1 <= a.cores <= MAX_CORES):
+    if re.fullmatch(r"builtin|(verilator|banshee):.+", a.simulator) is None:
+        p.error(f"no simulator '{a.simulator}': --simulator takes builtin, verilator:PATH or banshee:PATH")
+    if a.trace is not None and os.path.isdir(a.trace):
+        p.error(f"--trace {a.trace} is a folder: name the file to write")
+    if a.cores is not None and not (a.target == "snitch" and 1 <= a.cores <= MAX_CORES):
         p.error(f"--cores is between 1 and {MAX_CORES}, for --target snitch")
     if a.isa and a.target != "snitch":
         p.error("--isa is for --target snitch")
@@ -276,7 +280,7 @@ def options(p: argparse.ArgumentParser, argv: Sequence[str]) -> tuple[argparse.N
         a.simulator,
         a.trace,
         a.annotate,
-        a.cores,
+        a.cores or 0,
         f":{a.isa}" if a.isa else "",
     )
     return a, chosen

@@ -46,9 +46,26 @@ def test_cores_share_the_iterations_of_core_scopes(folder: Path, capsys: pytest.
         status, found = run_json(capsys, *CALL, *given)
         assert status == 0
         assert (found["check"]["passed"], found["time"]["cores"]) == (True, cores)
-    with pytest.raises(SystemExit):
-        main([*CALL, "--cores", "9"])
-    assert "--cores is between 1 and 8" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "said"),
+    [
+        ("--cores", "9", "--cores is between 1 and 8"),
+        ("--cores", "0", "--cores is between 1 and 8"),
+        ("--simulator", "spike", "no simulator 'spike'"),
+        ("--simulator", "verilator:", "no simulator 'verilator:'"),
+        ("--trace", ".", "--trace . is a folder"),
+    ],
+)
+def test_wrong_usage_is_said_before_anything_is_written(
+    folder: Path, capsys: pytest.CaptureFixture[str], option: str, value: str, said: str
+) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main([*CALL, option, value])
+    assert stop.value.code == 2
+    assert said in capsys.readouterr().err
+    assert not (folder / "perfdojo-out").exists()
 
 
 def test_the_main_job_emits_builds_checks_and_counts_cycles(

@@ -97,8 +97,13 @@ def interval_bytes(area: Area, expected: Mapping[str, Expected]) -> bytes:
 
 def judge_exit(code: int, outputs: str) -> tuple[Outcome, str]:
     """Return what an exit code of a program that checks itself says; `outputs` names them."""
-    if code == 0:
+    if code == SOME_WRONG:
         return "ok", ""
+    if code == 0:
+        return (
+            "crash",
+            "the simulator ended with exit code 0, which the program never gives: it did not run it",
+        )
     if code in _ENDS:
         return _ENDS[code]
     if SOME_WRONG < code <= SOME_WRONG + MOST:

@@ -90,6 +90,13 @@ def _by_itself(kernel: EmittedSource, tools: Tools, folder: Path) -> RunResult:
     return run_checking_itself(made(kernel, tools, self_check=True), xy(), expected, external)
 
 
+def test_a_simulator_that_runs_nothing_has_checked_nothing(tools: Tools) -> None:
+    built = made(in_c(f"for (int i = 0; i < {N}; i++) {SUM}\n    return 0;", XY_Z), tools, self_check=True)
+    expected = {"z": exactly(xy()["x"] + xy()["y"])}
+    result = run_checking_itself(built, xy(), expected, External("banshee", Path("/bin/true")))
+    assert (result.outcome, "did not run it" in result.text) == ("crash", True), result.text
+
+
 def test_simulators_are_found_by_kind_and_path(tmp_path: Path) -> None:
     path = executable(tmp_path, "silent")
     assert find_external(f"verilator:{path}") == External("verilator", path)
