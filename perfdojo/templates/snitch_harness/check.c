@@ -2,10 +2,10 @@
  *
  * For simulators from which nothing but an exit code comes back. The outputs are given as an interval for
  * every element, in numbers that are ordered as the elements are; all else (inputs, guards) must hold the
- * bytes it had before. The exit code is 32 + the number of wrong elements (200 if there are more), so 32 when all
- * is well and never 0, with which a simulator may end that ran nothing; 240 where memory beside the outputs was written, 241 for a broken calling convention, 242 for a stack
- * that ran over, 243 where the kernel said that it failed. Generated beside this: the table of checks, the
- * intervals, and a second copy of the image.
+ * bytes it had before. The exit code is 32 + the number of wrong elements (200 if there are more): 32 when all is
+ * well, never 0, with which a simulator may end that ran nothing. It is 240 where memory beside the outputs was
+ * written, 241 for a broken calling convention, 242 for a stack that ran over, 243 where the kernel said that it
+ * failed. Generated beside this: the table of checks, the intervals, and a second copy of the image.
  */
 #include <stdint.h>
 
