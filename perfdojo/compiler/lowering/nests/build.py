@@ -16,6 +16,7 @@ from perfdojo.compiler.lowering.nests.nest import StreamNest
 from perfdojo.compiler.lowering.nests.order import ordered
 from perfdojo.compiler.lowering.nests.packed import legalized
 from perfdojo.compiler.lowering.nests.peel import collapsed, peeled
+from perfdojo.compiler.lowering.nests.pushes import in_order
 from perfdojo.compiler.lowering.nests.stores import paired, sunk
 from perfdojo.compiler.lowering.nests.tree import Block, Fixed, Line, NestError, Nodes
 
@@ -48,9 +49,11 @@ def stream_nest(body: tuple[Stmt, ...], arena: Arena, allowed: Allowed) -> Strea
             continue
         for made, jobs in ways:
             try:
-                made = _reordered(made)
+                made, constants = in_order(_reordered(made), fixed)
+                if constants is not fixed:
+                    made = ordered(made)
                 proved(made)
-                return finished(made, jobs, fixed)
+                return finished(made, jobs, constants)
             except NestError as why:
                 first = first or str(why)
     raise NestError(first or reason)
