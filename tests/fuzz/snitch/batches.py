@@ -36,10 +36,10 @@ SHARED = "snitch_"
 
 def built(sources: Sequence[EmittedSource], tools: Tools) -> list[Built | Failure]:
     """Build kernels, whose names differ, with one program for those that the same harts run."""
-    groups: dict[tuple[int, bool, bool], list[int]] = {}
+    groups: dict[tuple[object, ...], list[int]] = {}
     areas = [place(e) for e in sources]
     for k, (e, area) in enumerate(zip(sources, areas, strict=True)):
-        groups.setdefault((e.cores, e.dma, area.in_main), []).append(k)
+        groups.setdefault((e.cores, e.dma, e.requires, e.flags, area.in_main), []).append(k)
     found: dict[int, Built | Failure] = {}
     for group in groups.values():
         made = _group([sources[k] for k in group], [areas[k] for k in group], tools)

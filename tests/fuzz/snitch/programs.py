@@ -19,7 +19,7 @@ MOST_EXECUTIONS = 1200
 """Statement executions above which a program is not taken."""
 MOST_BYTES = 12_000
 """Of all its buffers."""
-SIGNS = ("+=", "+=", "+=", "+=", "*=", "maxnum=", "minnum=", "max=")
+SIGNS = ("+=", "+=", "+=", "+=", "*=", "maxnum=", "minnum=", "max=", "min=")
 
 
 def program(rng: random.Random) -> Program:

@@ -22,7 +22,7 @@ from tests.fuzz.programs import lacks
 from tests.fuzz.snitch.batches import built
 from tests.fuzz.snitch.sequences import Sequence, sequence
 
-KINDS = ("normal", "normal", "normal", "special", "cancel", "equal")
+KINDS = ("normal", "normal", "special", "special", "cancel", "equal")
 
 
 @dataclass(slots=True)
@@ -76,7 +76,7 @@ def emitted(made: Sequence) -> EmittedSource:
     """Return the code of a sequence, as a kernel of its own name."""
     name = f"k{made.seed}"
     start, now = replace(made.start, name=name), replace(made.program, name=name)
-    return emit(start, "snitch", fp=made.setting.fp, scheduled=Scheduled(now, ""), cores=made.cores)
+    return emit(start, made.target, fp=made.setting.fp, scheduled=Scheduled(now, ""), cores=made.cores)
 
 
 def disagreement(made: Sequence, program: Built) -> str:
@@ -114,7 +114,7 @@ def report(made: Sequence, reason: str) -> str:
     """Return what is wrong, the moves and the program that they made."""
     moves = "\n".join(f"  {m}" for m in made.moves)
     return (
-        f"seed {made.seed}, {made.setting.fp}, {made.cores or 'all'} cores: {reason}\n{moves}\n"
+        f"seed {made.seed}, {made.target} {made.setting.fp}, {made.cores or 'all'} cores: {reason}\n{moves}\n"
         f"of\n{render(made.start)}\nmade\n{render(made.program)}"
     )
 

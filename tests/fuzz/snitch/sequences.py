@@ -20,6 +20,7 @@ from tests.fuzz.snitch.programs import program
 from tests.fuzz.snitch.writer import WIDTH
 
 LEVELS: tuple[FpLevel, ...] = ("strict", "strict", "strict", "contract", "reassoc", "reassoc")
+TARGETS = (*("snitch",) * 9, "snitch:div", "snitch:div", "snitch:no-frep", "snitch:no-simd", "snitch:no-ssr")
 CORES = (0, 0, 2, 3)
 """Of the cluster, 0: all."""
 SELDOM = dict.fromkeys(("nontemporal", "prefetch", "sequential", "add_scope", "materialize_dims"), 0.1)
@@ -47,11 +48,13 @@ class Sequence:
     """A program and what some moves made of it.
 
     Attributes:
+        target: name of that of the setting.
         cores: that the code is made for.
         program: behind all moves.
     """
 
     seed: int
+    target: str
     setting: Setting
     cores: int
     start: Program
@@ -62,7 +65,8 @@ class Sequence:
 def sequence(seed: int) -> Sequence:
     """Return the sequence of `seed`."""
     rng = random.Random(f"snitch {seed}")
-    at = Setting(get_target("snitch"), rng.choice(LEVELS))
+    target = rng.choice(TARGETS)
+    at = Setting(get_target(target), rng.choice(LEVELS))
     cores = rng.choice(CORES)
     start = program(rng)
     made = _Making(rng, at, start, GROWTH * executions(start) + 200)
@@ -81,7 +85,7 @@ def sequence(seed: int) -> Sequence:
         made.some(MARKS, rng.choice((1, 2, 2, 3)))
     if rng.random() < 0.3:
         made.some(ANY, rng.choice((1, 2, 3)))
-    return Sequence(seed, at, cores, start, tuple(made.moves), made.now)
+    return Sequence(seed, target, at, cores, start, tuple(made.moves), made.now)
 
 
 class _Making:

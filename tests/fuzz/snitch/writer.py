@@ -9,18 +9,12 @@ WIDTH = {"f64": 1, "f32": 2, "f16": 4}
 """Elements of a word of a stream."""
 BINARY = (
     *("{a} + {b}", "{a} - {b}", "{a} * {b}") * 4,
+    *("max({a}, {b})", "min({a}, {b})"),
     *("maxnum({a}, {b})", "minnum({a}, {b})", "fma({a}, {b}, {a})", "{a} * {b} + {a}", "{a} - {b} * {a}"),
 )
-UNARY = ("-({a})", "abs({a})", "0.5 * {a}", "{a} + 1.5", "1.0 - {a}", "maxnum({a}, 0.0)")
-SLOW = (
-    "{a} / {b}",
-    "sqrt(abs({a}))",
-    "max({a}, {b})",
-    "min({a}, 1.0)",
-    "({a} < {b} ? {a} : {b})",
-    "exp({a})",
-)
-"""What the FPU has no instruction for."""
+UNARY = ("-({a})", "abs({a})", "0.5 * {a}", "{a} + 1.5", "1.0 - {a}", "maxnum({a}, 0.0)", "max({a}, 0.0)")
+SLOW = ("{a} / {b}", "{a} / {b}", "sqrt(abs({a}))", "min({b}, {a})", "({a} < {b} ? {a} : {b})", "exp({a})")
+"""What the FPU has no instruction for, or only where it divides."""
 CONSTANTS = ("0.0", "-0.0", "0.5", "1.0", "1.5", "3.0", "-2.0", "0.1")
 
 Scopes = list[tuple[str, int]]
