@@ -165,6 +165,7 @@ def shape(h: History, top: str) -> None:
     if found is None:
         _elementwise(h, top)
         return
+    outside = len(h.program.scopes[top].around)
     order(h, (*found.rows, *found.steps))
     packed = _packed_rows(h, found)
     # single results are stored in words, too
@@ -176,7 +177,7 @@ def shape(h: History, top: str) -> None:
         return
     before = set(h.program.statements)
     best = max(wide, key=lambda r: (not extent(h, r) % block(extent(h, r), unit), wide.index(r)))
-    _side_by_side(h, top, best, block(extent(h, best), unit))
+    _side_by_side(h, outside, best, block(extent(h, best), unit))
     for statement in [found.statement, *(s for s in h.program.statements if s not in before)]:
         _packed_steps(h, statement)
         _loads_written_out(h, statement)
@@ -328,9 +329,12 @@ def _lanes(h: History, statement: str) -> int:
     return widest_lanes(h.program, h.program.statements[statement].node, h.setting.target)
 
 
-def _side_by_side(h: History, top: str, scope: str, size: int) -> None:
-    """Write out blocks of a scope inside of all others; what is left over becomes a nest of its own."""
-    outside = len(h.program.scopes[top].around)
+def _side_by_side(h: History, outside: int, scope: str, size: int) -> None:
+    """Write out blocks of a scope inside of all others; what is left over becomes a nest of its own.
+
+    Args:
+        outside: scopes around the nest.
+    """
     _, inner, tail = blocks(h, scope, size)
     if tail:
         for around in reversed(h.program.scopes[tail].around[outside:]):
