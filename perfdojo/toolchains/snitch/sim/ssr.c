@@ -120,7 +120,8 @@ static void data_granted(Cluster *c, Mover *m, bool *job_ends) {
 
 static bool is_steady(const Cluster *c, const Mover *m) {
   bool last = (m->out_n && m->out[0].last) || (m->out_n > 1 && m->out[1].last);
-  return !m->q.done && m->s.done && !m->last_sent && !m->q.indirect && m->q.write == m->was_write && !last && !c->tcdm_code;
+  bool settled = m->config_ok && !m->was_done;  // these are not looked at while it is steady
+  return settled && !m->q.done && m->s.done && !m->last_sent && !m->q.indirect && m->q.write == m->was_write && !last && !c->tcdm_code;
 }
 
 bool mover_cycle(Hart *h, uint32_t i, int asked, bool granted) {
