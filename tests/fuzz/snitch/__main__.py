@@ -53,12 +53,13 @@ def main() -> int:
     total, start = Tally(), time.monotonic()
     for tally in tallies(first, pairs, o.jobs if o.seed is None else 1, tools):
         total.add(tally)
+        for text in tally.wrong:
+            print(f"{text}\n", flush=True)
         spent = time.monotonic() - start
         print(f"\r{total.pairs} pairs, {len(total.wrong)} wrong, {spent:.0f} s", end="", file=sys.stderr)
         if len(total.wrong) >= o.stop_at or spent >= o.seconds:
             break
     print(f"\n{table(total)}")
-    print("\n".join(total.wrong))
     return 1 if total.wrong else 0
 
 

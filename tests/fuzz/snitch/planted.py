@@ -39,12 +39,23 @@ def find(fault: Fault, pairs: int, first: int) -> tuple[int, str]:
         ran = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False)
     if ran.returncode == 0:
         return 0, ""
+    if ran.returncode < 0:
+        raise RuntimeError(f"signal {-ran.returncode} ended the run with: {fault.title}")
     said = [line for line in ran.stdout.splitlines() if line.startswith("seed ")]
     if not said:
         return 1, (ran.stderr.splitlines() or ["it crashed"])[-1]
     seed = re.match(r"seed (\d+)", said[0])
     assert seed is not None
     return int(seed[1]) - first + 1, said[0]
+
+
+def without_a_fault(pairs: int, first: int, jobs: int) -> str:
+    """Return what is wrong in the sources as they are, "" when nothing is: else a find says nothing of a fault."""
+    command = [sys.executable, "-m", "tests.fuzz.snitch", "--jobs", str(jobs), "--stop-at", "1"]
+    command += ["--pairs", str(pairs), "--first", str(first)]
+    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    said = [line for line in ran.stdout.splitlines() if line.startswith("seed ")]
+    return "" if ran.returncode == 0 else (said or [ran.stderr[-200:]])[0]
 
 
 def plant(faults: Sequence[Fault], pairs: int, first: int, jobs: int) -> float:
@@ -71,6 +82,10 @@ def main() -> int:
     parser.add_argument("--pairs", type=int, default=SHARE_PAIRS)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     o = parser.parse_args()
+    wrong = without_a_fault(o.pairs, o.first, o.jobs)
+    if wrong:
+        print(f"something is wrong without a fault: {wrong}")
+        return 1
     chosen = [f for f in FAULTS if o.only in f"{f.file} {f.title}"]
     return 0 if plant(chosen, o.pairs, o.first, o.jobs) >= NEEDED else 1
 
