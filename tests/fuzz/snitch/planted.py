@@ -50,7 +50,7 @@ def find(fault: Fault, pairs: int, first: int) -> tuple[int, str]:
 
 
 def without_a_fault(pairs: int, first: int, jobs: int) -> str:
-    """Return what is wrong in the sources as they are, "" when nothing is: else a find says nothing of a fault."""
+    """Return what is wrong in the sources as they are, "" when nothing is: else a find says nothing."""
     command = [sys.executable, "-m", "tests.fuzz.snitch", "--jobs", str(jobs), "--stop-at", "1"]
     command += ["--pairs", str(pairs), "--first", str(first)]
     ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
