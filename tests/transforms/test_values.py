@@ -71,6 +71,13 @@ HEAD = (
             "hoist y at j",
             "2: no operation of y is the same in all iterations of j",
         ),
+        # a condition on data may be another one each time
+        (
+            "i:4 j:4 y[{0},{1}] = 0.0\n| | u: y[{0},{1}] = v[{0}] * 2.0 + 1.0 if h[{0}] < 1.0\n",
+            "outline u number 2",
+            "4: the result could not be proved: u_v[]: u_v[] can be read at i = 0, j = 0 "
+            "before it is written",
+        ),
         # the guard keeps the target inside, or where something was written
         (
             "i:4 t[{0}] = v[{0}]\ni2:3 j2:4 k:4 t[{0}+{1}] += x[{0},{2}] if {0} + {1} < 4\n"
@@ -88,6 +95,13 @@ HEAD = (
 )
 def test_refused(text: str, move: str, why: str) -> None:
     assert reason(state(HEAD + text), move) == why
+
+
+def test_outlining_under_a_guard_of_iterations() -> None:
+    text = "i:4 j:4 y[{0},{1}] = 0.0\n| | u: y[{0},{1}] = v[{0}] * 2.0 + 1.0 if {0} != 1 and {1} < 2\n"
+    assert "u_v[] = v[{0}] * 2.0 if {0} != 1 and {1} < 2" in body(
+        applied(state(HEAD + text), "outline u number 2")
+    )
 
 
 def test_recomputing_what_an_index_of_the_buffer_itself_reads() -> None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from perfdojo.compiler.analysis.accesses import Model, model
+from perfdojo.compiler.analysis.coverage import exactly
+from perfdojo.compiler.diagnostics import PerfDojoError
 from perfdojo.compiler.dtypes import BOOL
 from perfdojo.compiler.ir import Buffer, Cast, Expr, Load, Node, Op, Program, Statement
 from perfdojo.compiler.transforms._storage import in_hardware_loop, reads_back, with_buffers
@@ -19,6 +22,7 @@ from perfdojo.compiler.transforms.base import (
 )
 from perfdojo.compiler.transforms.spelling import arg, new
 from perfdojo.compiler.tree import edit_body, taken_names
+from perfdojo.compiler.verify import verify
 from perfdojo.compiler.walk import dtype_of
 
 
@@ -38,6 +42,8 @@ class Outline(Transform):
     1. s has an n-th operation.
     2. The literals of both statements keep their types in the text.
     3. No scope around s is @vector, a stream or a hardware loop.
+    4. (D) The program stays proved where s has a guard: one on data can keep it open that the value is
+       written whenever it is read.
 
     Scopes around s that are marked as concurrent stay so: the new buffer is private to their iterations.
     """
@@ -76,6 +82,11 @@ class Outline(Transform):
             yield Violation(3, f"scope {vector} around {self.statement} is @vector")
         if reason := in_hardware_loop(place.around):
             yield Violation(3, reason)
+        if not _is_clear(model(program), self.statement):
+            try:
+                verify(replace(result, source=None))  # its words would come from the text of another program
+            except PerfDojoError as error:
+                yield Violation(4, f"the result could not be proved: {error.message}")
 
     def rewrite(self, program: Program) -> Program:
         place = program.statements[self.statement]
@@ -95,6 +106,13 @@ class Outline(Transform):
 
         result = edit_body(program, place.around[-1].name if place.around else None, inserted)
         return with_buffers(result, [Buffer(name, "tmp", dtype_of(part, program), ())])
+
+
+def _is_clear(known: Model, statement: str) -> bool:
+    """True when a statement happens always, or exactly where linear forms say."""
+    at = next(n for n, (_, s) in enumerate(known.statements) if s.name == statement)
+    held = [exactly(known, c) for c in known.accesses[at][-1].conditions]
+    return all(forms is not None and all(f.quasi_affine for f in forms) for forms in held)
 
 
 def parts(program: Program, s: Statement) -> list[Expr]:
