@@ -242,3 +242,35 @@ def test_terms_with_numbers_have_the_same_value_in_their_draw(seed: int) -> None
         numbers = with_numbers(terms, draw.given(), roots)
         made = simpler(terms, numbers, roots)
         assert [draw.index(t) for t in roots] == [draw.index(made[t]) for t in roots]
+
+
+# ---------------------------------------------------------------- what is written under a condition
+
+DECLARED = "tmp u: f32[]\ntmp i: i32[]"
+
+
+@pytest.mark.parametrize(
+    ("written", "read", "difference"),
+    [
+        ("c[] < 1", "c[] < 1", ""),
+        ("c[] < 1", "c[] < 1 and k[0] > 2", ""),
+        ("k[0] >= 2", "k[0] > 2", ""),
+        ("k[0] > 2", "k[0] >= 2", "u[] unwritten"),
+        ("c[] < 1", "c[] < 2", "u[] unwritten"),
+        ("c[] < 1", "not (c[] < 1)", "u[] unwritten"),
+        ("c[] < 1 and k[0] > 2", "c[] < 1", "u[] unwritten"),
+    ],
+)
+def test_what_is_written_under_a_condition(written: str, read: str, difference: str) -> None:
+    before = f"3 y[{{0}}] = 0.0\n| y[{{0}}] = x[0] * 2.0 if {read}"
+    after = f"u[] = x[0] * 2.0 if {written}\n3 y[{{0}}] = 0.0\n| y[{{0}}] = u[] if {read}"
+    found = judge(HEADER, before, after, "strict", DECLARED)
+    assert found.equal == (not difference), found.message
+    assert difference in found.message
+
+
+def test_an_index_that_nothing_wrote() -> None:
+    before = "3 y[{0}] = x[g[0]]"
+    after = "i[] = g[0] if g[0] > k[0]\n3 y[{0}] = x[min(max(i[], 0), 3)]"
+    message = judge(HEADER, before, after, "strict", DECLARED).message
+    assert message == ("the transformed program decides by an element that nothing wrote what it accesses")

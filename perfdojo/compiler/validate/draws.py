@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterable, Sequence
 
 from perfdojo.compiler.dtypes import BOOL, DTYPES, DType
 from perfdojo.compiler.ir import Buffer
+from perfdojo.compiler.validate.faults import Fault
 from perfdojo.compiler.validate.integers import COMPARE, operation, wrap
-from perfdojo.compiler.validate.terms import Terms
+from perfdojo.compiler.validate.terms import NOTHING, Terms
 from perfdojo.compiler.walk import const_int
 
 Number = int | float
@@ -74,10 +75,14 @@ class Draw:
         self.asked: set[int] = set()
         self.leant: set[int] = set()
         self._random = random.Random(seed)
-        self._known: dict[int, Number] = {}
+        self._known: dict[int, Number | None] = {}
 
     def index(self, term: int) -> int:
-        """Return the number of an integer term."""
+        """Return the number of an integer term.
+
+        Raises:
+            Fault: it depends on what nothing wrote.
+        """
         found = self._known.get(term)
         if found is None:
             found = self.terms.ints.get(term)
@@ -85,6 +90,8 @@ class Draw:
                 return found
             self._evaluate(term)
             found = self._known[term]
+        if found is None:
+            raise Fault("decides by an element that nothing wrote what it accesses")
         self.asked.add(term)
         return int(found)
 
@@ -100,8 +107,9 @@ class Draw:
         terms, found = self.terms, dict[int, int]()
         for term in self._reach(self.asked):
             dtype = None if term in terms.ints else self._exact(term)
-            if dtype is not None:
-                found[term] = terms.constant(dtype, int(self._known[term]))
+            number = self._known[term]
+            if dtype is not None and number is not None:
+                found[term] = terms.constant(dtype, int(number))
         return found
 
     def numbers_of(self, condition: int) -> list[Number]:
@@ -136,7 +144,8 @@ class Draw:
             dtype = BOOL if name in COMPARE else DTYPES[kind.partition(" ")[0]]
         return None if dtype.is_float else dtype
 
-    def _number(self, term: int) -> Number:
+    def _number(self, term: int) -> Number | None:
+        """Return the number of a term whose operands have theirs; None where it depends on what has none."""
         terms = self.terms
         if term < terms.symbols:
             return self._element(terms.element(term)[0])
@@ -147,14 +156,22 @@ class Draw:
         op, *operands = terms.nodes[term]
         name, _, kind = op.partition(".")
         args = [self._known[o] for o in operands]
+        if name == NOTHING:
+            return None
         dtype = DTYPES[kind]
-        if name in REDUCING and len(args) == 3 and not args.pop():
-            return args[0]
+        if name in REDUCING and len(args) == 3:
+            guard = args.pop()
+            if not guard:
+                return None if guard is None else args[0]
         if name == "select":
-            return args[1] if args[0] else args[2]
+            return None if args[0] is None else args[1] if args[0] else args[2]
+        numbers = [a for a in args if a is not None]
+        if len(numbers) < len(args):
+            deciding = {"and": 0, "or": 1}.get(name)
+            return deciding if deciding in numbers else None
         if name == "cast":
-            return _convert(args[0], dtype)
-        return _apply(REDUCING.get(name, name), dtype, args)
+            return _convert(numbers[0], dtype)
+        return _apply(REDUCING.get(name, name), dtype, numbers)
 
     def _element(self, buffer: Buffer) -> Number:
         """Draw an element: in the promised range; else mostly small, so that clamped indices spread."""
@@ -179,8 +196,11 @@ def opposite(terms: Terms, condition: int, value: bool, seed: int) -> Draw | Non
     near = Draw(terms, seed).numbers_of(condition)
     for n in range(TRIES):
         draw = Draw(terms, seed + n, near)
-        if bool(draw.index(condition)) == value:
-            return draw
+        try:
+            if bool(draw.index(condition)) == value:
+                return draw
+        except Fault:
+            continue
     return None
 
 

@@ -142,7 +142,7 @@ class Machine:
         unwritten = self._unwritten(buffer, target, where)
         storage, offset, term = self.memory[buffer.name], target.offset, compiler.term(value)
         if s.op == "=":
-            run = assignment(self.terms, buffer.dtype, storage, offset, term)
+            run = assignment(self.terms, buffer, storage, offset, term)
         else:
             run = reduction(self.terms, s.op, buffer.dtype, storage, offset, term, unwritten)
         if guard is None:

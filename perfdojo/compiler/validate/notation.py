@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from perfdojo.compiler.dtypes import DTYPES
 from perfdojo.compiler.ops import OPS
 from perfdojo.compiler.validate.draws import REDUCING
-from perfdojo.compiler.validate.terms import UNWRITTEN, Terms, element_name, round_to
+from perfdojo.compiler.validate.terms import NOTHING, UNWRITTEN, Terms, element_name, round_to
 
 CUT = "…"
 SHOWN = 3
@@ -43,7 +43,7 @@ def show(terms: Terms, term: int, depth: int, given: Mapping[int, Shown]) -> Sho
     name, _, kind = op.partition(".")
     if not args:
         text = kind.partition(" ")[2]
-        if kind.startswith("bool"):
+        if kind.startswith("bool") and name != NOTHING:
             return ("true" if text == "1" else "false"), _ATOM
         return text, OPS["neg"].precedence if text.startswith("-") else _ATOM
     if depth == 0:

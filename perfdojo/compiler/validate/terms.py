@@ -15,6 +15,8 @@ Key = tuple[str, *tuple[int, ...]]
 
 UNWRITTEN = -1
 """What memory holds where nothing was written; every term is at least 0."""
+NOTHING = "nothing"
+"""Operation of the terms of elements that nothing wrote: their values are not known to anybody."""
 
 
 class Terms(dict[Key, int]):
@@ -61,6 +63,11 @@ class Terms(dict[Key, int]):
         number = self[(f"const.{dtype.name} {rounded!r}",)]
         self.floats[number] = rounded
         return number
+
+    def unwritten(self, buffer: Buffer, position: int) -> int:
+        """Return the term of what an element holds that is written under a condition only."""
+        name = f"{element_name(buffer, position)} unwritten"
+        return self[(f"{NOTHING}.{buffer.dtype.name} {name}",)]
 
     def element(self, symbol: int) -> tuple[Buffer, int]:
         """Return the buffer and the position in its storage that a symbol stands for."""

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from perfdojo.compiler.dtypes import DType
+from perfdojo.compiler.ir import Buffer
 from perfdojo.compiler.ops import REDUCTIONS
 from perfdojo.compiler.validate.faults import Fault
 from perfdojo.compiler.validate.integers import operation
-from perfdojo.compiler.validate.terms import Terms
+from perfdojo.compiler.validate.terms import UNWRITTEN, Terms
 
 Number = Callable[[], int]
 
@@ -22,8 +23,9 @@ class Update:
     under: Callable[[int], None]
 
 
-def assignment(terms: Terms, dtype: DType, storage: list[int], offset: Number, value: Number) -> Update:
-    """Return `element = value`. Under a guard an element that nothing wrote stays unwritten."""
+def assignment(terms: Terms, buffer: Buffer, storage: list[int], offset: Number, value: Number) -> Update:
+    """Return `element = value`; what nothing wrote has a term of its own where the guard does not hold."""
+    dtype = buffer.dtype
     key = f"select.{dtype.name}"
 
     def always() -> None:
@@ -34,7 +36,9 @@ def assignment(terms: Terms, dtype: DType, storage: list[int], offset: Number, v
         term = value()
         at = offset()
         old = storage[at]
-        if old >= 0 and old != term:
+        if old == UNWRITTEN:
+            old = terms.unwritten(buffer, at)
+        if old != term:
             storage[at] = terms[(key, guard, term, old)]
 
     return Update(always, under)
