@@ -78,6 +78,12 @@ HEAD = (
             "4: the result could not be proved: u_v[]: u_v[] can be read at i = 0, j = 0 "
             "before it is written",
         ),
+        # what is private to a scope is not, where there are two such scopes
+        (
+            "i:4 k:4@vector t[0] = v[{0}]\n4 4 y[{0},{1}] = 0.0\n",
+            "double_buffer t by i ahead",
+            "4: t can be private to the iterations of k, which is @vector",
+        ),
         # the guard keeps the target inside, or where something was written
         (
             "i:4 t[{0}] = v[{0}]\ni2:3 j2:4 k:4 t[{0}+{1}] += x[{0},{2}] if {0} + {1} < 4\n"

@@ -10,7 +10,7 @@ from perfdojo.compiler.analysis.dependence import is_private
 from perfdojo.compiler.analysis.touches import touches, written
 from perfdojo.compiler.analysis.undecided import Undecided
 from perfdojo.compiler.dtypes import I64
-from perfdojo.compiler.ir import Buffer, Expr, Literal, Load, Node, Op, Program, Scope
+from perfdojo.compiler.ir import CONCURRENT_MARKS, Buffer, Expr, Literal, Load, Node, Op, Program, Scope
 from perfdojo.compiler.linear import Linear, expression, iteration
 from perfdojo.compiler.transforms._storage import (
     UNDECIDED,
@@ -29,7 +29,7 @@ from perfdojo.compiler.transforms.base import (
     no_scope,
 )
 from perfdojo.compiler.transforms.spelling import arg
-from perfdojo.compiler.tree import Body, copy_named, guarded, rebuild, shift, taken_names
+from perfdojo.compiler.tree import Body, copy_named, guarded, nodes, rebuild, shift, taken_names
 from perfdojo.compiler.verify import MAX_BYTES
 
 HALVES = 2
@@ -55,8 +55,8 @@ class DoubleBuffer(Transform):
     1. t is a tmp that is accessed only inside i.
     2. i has no mark, and at least two iterations.
     3. (D) Each iteration of i writes the elements of t before it reads them.
-    4. With `ahead`: one node of i's body fills t, before the others read it; it writes nothing else, and
-       reads nothing that i writes.
+    4. With `ahead`: one node of i's body fills t, before the others read it; it writes nothing else,
+       reads nothing that i writes, and t is not private to a scope in it that runs concurrently or in lanes.
     5. t then takes at most 2^47 bytes.
     """
 
@@ -112,6 +112,14 @@ class DoubleBuffer(Transform):
         if changed := sorted(read & written(scope.body)):
             yield Violation(
                 4, f"{fill.name}, which fills {name}, reads {changed[0]}, which {self.scope} writes"
+            )
+
+        marked = (
+            n for n in nodes((fill,)) if isinstance(n, Scope) and n.mark in CONCURRENT_MARKS | {"vector"}
+        )
+        if len(users) == 1 and (inner := next(marked, None)):
+            yield Violation(
+                4, f"{name} can be private to the iterations of {inner.name}, which is @{inner.mark}"
             )
 
     def _halves(self, program: Program) -> Buffer:
