@@ -1,4 +1,4 @@
-"""Every library kernel on a simulated Snitch core, planned by default, at prime sizes and within the bound."""
+"""Every library kernel on a simulated Snitch core, planned by default, at prime sizes, within the bound."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.kernels.sizes import odd_sizes
 
 NAMES = tuple(sorted(texts()))
 FAST = ("axpy", "gelu", "layernorm", "matmul", "max_last", "softmax", "sum_all")
-"""Kernels of the fast suite: nests in lanes and out of them, maxima, functions of arrays, what is left over."""
+"""Kernels of the fast suite: nests in lanes and out of them, maxima, functions of arrays, remainders."""
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""Loops that one call does: f32 exp of neighbouring elements, by a function of arrays in the runtime."""
+"""Loops that one call does: f32 functions of neighbouring elements, by functions of arrays in the runtime."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ from collections.abc import Mapping
 from math import prod
 
 from perfdojo.backends.scalar import ScalarPrinter
+from perfdojo.backends.snitch.cluster import ClusterPrinter
 from perfdojo.compiler.dtypes import F32
 from perfdojo.compiler.lowering.lir import INDEX, Call, Comment, Const, For, Load, Stmt, Store, Value, Var
 
-FUNCTION = "snitch_exp_f32_array"
+FUNCTIONS = {"exp": "snitch_exp_f32_array", "tanh": "snitch_tanh_f32_array"}
+ALONE = frozenset(("tanh",))
+"""Those that only one of several cores may call at a time: their work is in static memory."""
 LEAST = 24
 """Elements from which on it is faster than the loop."""
 
@@ -33,18 +36,20 @@ def array_call(loop: For, printer: ScalarPrinter) -> str:
         inner = body[0]
     if not isinstance(inner, Store) or not isinstance(inner.value, Call):
         return ""
-    exp = inner.value
+    call = inner.value
     count = prod(stop - start for start, stop in counters.values())
-    if exp.op != "exp" or exp.type.dtype != F32 or exp.type.lanes > 1 or count < LEAST:
+    if call.op not in FUNCTIONS or call.type.dtype != F32 or call.type.lanes > 1 or count < LEAST:
         return ""
-    source = exp.args[0]
+    if call.op in ALONE and isinstance(printer, ClusterPrinter) and printer.cores > 1:
+        return ""
+    source = call.args[0]
     if not isinstance(source, Load) or source.buffer == inner.buffer:
         return ""
     first = [_first(offset, counters) for offset in (source.offset, inner.offset)]
     if first[0] is None or first[1] is None:
         return ""
     pointers = f"{printer.pointer(source.buffer, first[0])}, {printer.pointer(inner.buffer, first[1])}"
-    return f"{FUNCTION}({pointers}, {count});"
+    return f"{FUNCTIONS[call.op]}({pointers}, {count});"
 
 
 def _first(offset: Value, counters: Mapping[Var, tuple[int, int]]) -> Value | None:

@@ -11,13 +11,14 @@ from importlib.resources import files
 
 from perfdojo.backends.emission import environment
 from perfdojo.backends.helpers import helper_text
+from perfdojo.backends.snitch import quotients
 from perfdojo.compiler.elementary import coefficients
 from perfdojo.compiler.elementary.c_helpers import HELPERS
 from perfdojo.compiler.emitted import MARKER
 
 HEADER = "snitch_runtime.h"
 SOURCE = "snitch_runtime.c"
-ARRAYS = {"snitch_exp_f32_array": "snitch_exp.S"}
+ARRAYS = {"snitch_exp_f32_array": "snitch_exp.S", "snitch_tanh_f32_array": "snitch_tanh.S"}
 """Functions of arrays, and the file that has their assembly."""
 
 _USED = re.compile(r"\b(INFINITY|NAN|isfinite|isnan|signbit|FP_FAST_FMAF?|(fabs|fma|copysign)f?)\b")
@@ -48,7 +49,10 @@ def runtime_files(source: str, divides: bool = False) -> tuple[tuple[str, str], 
     Args:
         divides: the FPU divides and takes roots.
     """
-    called = functions_in(source) - (_DIVIDER if divides else frozenset())
+    called = functions_in(source)
+    if any(f"snitch_{name}_f32_array" in called for name in quotients.FUNCTIONS):
+        called |= {"__divsf3"}  # of what does not fill the blocks
+    called -= _DIVIDER if divides else frozenset()
     divides = divides and bool(_ROOT.search(source))
     if not called and not divides and not _USED.search(source):
         return ()
@@ -114,7 +118,10 @@ def runtime(names: Iterable[str]) -> str:
 
 
 def _assembly(file: str) -> str:
-    """Return the assembly of `snitch_exp_f32_array`: its constants are those of the scalar function."""
+    """Return the assembly of a function of arrays: its constants are those of the scalar function."""
+    name = file.removeprefix("snitch_").removesuffix(".S")
+    if name in quotients.FUNCTIONS:
+        return quotients.assembly(name)
     c = coefficients
     # 90, not EXP_HIGH: rounded it is 65, which tells a NaN from what is only large.
     first = {"high": 90.0, "low": c.EXP_LOW, "scale": c.LOG2_E / 2, "magic": c.ROUND + c.BIAS}

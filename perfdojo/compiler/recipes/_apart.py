@@ -12,7 +12,7 @@ from perfdojo.compiler.schedule import History
 from perfdojo.compiler.transforms.outline import parts
 from perfdojo.compiler.walk import dtype_of
 
-ARRAY_FUNCTIONS = frozenset(("exp",))
+ARRAY_FUNCTIONS = frozenset(("exp", "tanh"))
 """Functions of f32 that Snitch has for whole arrays."""
 TCDM_BYTES = 118 << 10
 """For arguments and temporaries, of 128 KiB: beside them lie stacks and constants."""

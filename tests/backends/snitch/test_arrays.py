@@ -5,18 +5,32 @@ from __future__ import annotations
 import pytest
 
 from perfdojo.backends import emit
+from perfdojo.compiler.schedule import Scheduled
 from tests.backends.direct import checked
 
 
 def source(body: str, declared: str = "in x: f32[8, 64]\nout z: f32[8, 64]\n") -> str:
     """Return the lines of C of a kernel that call the function of arrays, or are its loops."""
-    text = dict(emit(checked(f"kernel k\n{declared}{body}\n"), "snitch", fp="strict").files)["k.c"]
+    as_it_is = Scheduled(checked(f"kernel k\n{declared}{body}\n"), "")
+    text = dict(emit(as_it_is.program, "snitch", fp="strict", scheduled=as_it_is).files)["k.c"]
     lines = [line.strip() for line in text.splitlines()]
     return "\n".join(line for line in lines if line.startswith(("for", "snitch_exp", "z[")))
 
 
 def test_a_nest_over_neighbours_is_one_call() -> None:
     assert source("8 64 z[{0},{1}] = exp(x[{0},{1}])") == "snitch_exp_f32_array(x, z, 512);"
+
+
+def test_each_function_has_its_call() -> None:
+    declared = "in x: f32[8, 64]\nout z: f32[8, 64]\n"
+    as_it_is = Scheduled(checked(f"kernel k\n{declared}8 64 z[{{0}},{{1}}] = tanh(x[{{0}},{{1}}])\n"), "")
+    files = dict(emit(as_it_is.program, "snitch", scheduled=as_it_is).files)
+    assert "  snitch_tanh_f32_array(x, z, 512);" in files["k.c"].splitlines()
+    assert sorted(f for f in files if f.startswith("snitch")) == [
+        "snitch_runtime.c",
+        "snitch_runtime.h",
+        "snitch_tanh.S",
+    ]
 
 
 def test_the_innermost_loop_alone_is_called_where_rows_are_apart() -> None:

@@ -1,0 +1,163 @@
+"""Functions of arrays that end in a quotient: tanh of f32, in three passes, as assembly.
+
+  first    x -> t, r     t has k in its low bits, x = k c + r
+  shift    t -> s        the integer core makes 2^k of t
+  second   r, s -> d, n  the function is n / d
+  guess    d -> g        the integer core subtracts the bits of d from a constant: 1 / d, 5 % off
+  third    d, n, g -> y  iterations, and a last step that rounds correctly
+
+The bits are those of the scalar routine (`compiler/elementary/describe.py`) for every argument: the slow tests
+compare them all.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+
+from perfdojo.backends.emission import environment
+from perfdojo.backends.snitch.passes import OPERATIONS, Pass, Step, laid_out, parsed
+from perfdojo.compiler.elementary import coefficients as c
+from perfdojo.compiler.emitted import MARKER
+
+GUESS = 0x7EF311C7
+"""Minus the bits of an f32 d, those of about 1 / d (Lomont 2003 has the like for inverse roots)."""
+THIRD = """
+g0 = mul <1 $one
+e = mul $two $one
+e -= <0 * g0
+g = mul g0 e
+f = mul $two $one
+f -= <0 * g
+g = mul g f
+h = mul $one $one
+h -= <0 * g
+g += g * h
+n = mul <1 $one
+q = mul n g
+m = mul n $minus
+m += <0 * q
+q -= m * g
+> q
+"""
+"""y = q - (d q - n) g: with the other sign of the residual a quotient -0 would become 0."""
+ROUNDING = {"one": 1.0, "minus": -1.0, "two": 2.0, "magic": c.ROUND + c.BIAS}
+
+
+@dataclass(frozen=True, slots=True)
+class Quotient:
+    """What tells one function from another.
+
+    Attributes:
+        high: largest argument; what is larger has the same result. A NaN becomes it, too, as the FPU's
+            minimum drops it, so that the integer core looks at arguments of this size.
+        scale: k = round(x * scale).
+        shift: k and this are in the low bits of t.
+        constants: of both passes, by name.
+    """
+
+    high: float
+    scale: float
+    shift: float
+    constants: dict[str, float]
+    first: str
+    second: str
+
+    @property
+    def limit(self) -> int:
+        """Bits of t for the largest argument: an fma of f32, in f64, which has room for product and sum."""
+        return _bits(self.high * self.scale + c.ROUND + self.shift)
+
+
+_TANH = Quotient(
+    c.TANH_LIMIT,
+    2 * c.LOG2_E,
+    c.BIAS,
+    {"high": c.TANH_LIMIT, "low": -c.TANH_LIMIT, "scale": 2 * c.LOG2_E, "unit": c.LN_2 / 2}
+    | {"a": c.TANH[0], "b": c.TANH[1], "zero": 0.0},
+    """
+    x = min <0 $high
+    x = max x $low
+    t = mul $magic $one
+    t += x * $scale
+    k = sub t $magic
+    x -= k * $unit
+    > t
+    > x
+    """,
+    """
+    z = mul <0 <0
+    q = mul $a $one
+    q += $b * z
+    w = mul z q
+    w = add w $zero
+    h = mul <0 $one
+    h += <0 * w
+    p = add <1 $one
+    m = sub $one <1
+    a = mul m $minus
+    a += h * p
+    p -= h * m
+    > p
+    > a
+    """,
+)
+FUNCTIONS = {"tanh": _TANH}
+
+
+def assembly(name: str) -> str:
+    """Return the assembly of `snitch_<name>_blocks`."""
+    q = FUNCTIONS[name]
+    constants = ROUNDING | {"magic": c.ROUND + q.shift} | q.constants
+    pairs = (29 - len(constants)) // 2
+    passes = [laid_out(parsed(text), pairs) for text in (q.first, q.second, THIRD)]
+    used = max(max(p.registers.values()) for p in passes) + 1
+    registers = {f"${n}": k for k, n in enumerate(constants)}
+    free = [f"f{k}" for k in (*range(3, 8), *range(10, 18), *range(28, 32), 8, 9, *range(18, 28))]
+    saved = [r for r in free[: len(constants) + 2 * used] if int(r[1:]) in (8, 9, *range(18, 28))]
+
+    def lines(steps: list[Step], p: Pass) -> list[str]:
+        def pair(word: str) -> tuple[str, str]:
+            if word == "":
+                return "f2", "f2"
+            if word[0] == "<":
+                return f"f{word[1]}", f"f{word[1]}"
+            if word[0] == "$":
+                return free[registers[word]], free[registers[word]]
+            first = len(constants) + 2 * p.registers[word]
+            return free[first], free[first + 1]
+
+        found = []
+        for s in steps:
+            words = [pair(w) for w in (s.dest, *s.args)]
+            found += [f"packed {OPERATIONS[s.op]:#x}, {', '.join(w[side] for w in words)}" for side in (0, 1)]
+        return found
+
+    return (
+        environment("snitch")
+        .get_template("snitch_quotient.S.j2")
+        .render(
+            marker=MARKER,
+            file=f"snitch_{name}.S",
+            name=name,
+            passes=[
+                {
+                    "begin": lines(list(p.begin()), p),
+                    "loop": lines(list(p.steps), p),
+                    "end": lines(list(p.end()), p),
+                    "depth": p.depth,
+                    "uses": [sum(f"<{m}" in s.args for s in p.steps) for m in (0, 1)],
+                }
+                for p in passes
+            ],
+            constants=[(n, free[k], f"{_bits(v):#010x}") for k, (n, v) in enumerate(constants.items())],
+            saved=saved,
+            limit=f"{q.limit:#010x}",
+            guess=f"{GUESS:#010x}",
+        )
+    )
+
+
+def _bits(value: float) -> int:
+    """Return the bits of the f32 next to a number."""
+    return int(struct.unpack("I", struct.pack("f", value))[0])
