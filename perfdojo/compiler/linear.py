@@ -78,23 +78,31 @@ def _combined(op: str, left: Linear, right: Linear) -> Linear | None:
 
 
 def expression(form: Linear) -> Expr:
-    """Return the expression that spells a linear form, `{i}*4+{j}-1`."""
+    """Return the expression that spells a linear form, `{i}*4+{j}-1`, its numbers wrapped as i64 wraps."""
     result: Expr | None = None
-    for scope, c in form.terms:
+    const = _wrapped(form.const)
+    for scope, c in ((s, _wrapped(c)) for s, c in form.terms):
+        if c == 0:
+            continue
         term: Expr = Iter(scope)
+        plus = c > 0 or c == I64.smallest  # that one has no opposite
         if abs(c) != 1:
-            term = Op("mul", (term, Literal(abs(c), I64)))
+            term = Op("mul", (term, Literal(c if plus else -c, I64)))
         if result is None:
-            result = term if c > 0 else Op("neg", (term,))
+            result = term if plus else Op("neg", (term,))
         else:
-            result = Op("add" if c > 0 else "sub", (result, term))
+            result = Op("add" if plus else "sub", (result, term))
     if result is None:
-        return Literal(form.const, I64)
-    if form.const == 0:
+        return Literal(const, I64)
+    if const == 0:
         return result
-    if form.const > 0 or form.const == I64.smallest:
-        return Op("add", (result, Literal(form.const, I64)))
-    return Op("sub", (result, Literal(-form.const, I64)))
+    if const > 0 or const == I64.smallest:
+        return Op("add", (result, Literal(const, I64)))
+    return Op("sub", (result, Literal(-const, I64)))
+
+
+def _wrapped(number: int) -> int:
+    return (number - int(I64.smallest)) % (1 << I64.bits) + int(I64.smallest)
 
 
 def shifted(expr: Expr, values: Mapping[str, Linear]) -> Expr:
