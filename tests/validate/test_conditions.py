@@ -112,6 +112,15 @@ def test_the_value_of_an_element_at_an_index_on_data(name: str) -> None:
         assert found.equal, found.message
 
 
+def test_a_comparison_of_floats_that_an_index_asks() -> None:
+    """With x[0] < 1 taken for granted by the index, it is in the other form of the condition, too."""
+    chosen = "x[x[0] < 1.0 ? 1 : 2] : x[x[1] < 1.0 ? 1 : 2]"
+    before = f"4 t[{{0}}] = {{0}} < 2 ? x[0] : x[1]\n3 y[{{0}}] = t[g[0]] < 1.0 ? {chosen}"
+    after = f"3 y[{{0}}] = (i64(g[0]) < 2 ? x[0] : x[1]) < 1.0 ? {chosen}"
+    found = judge(HEADER, before, after, "strict")
+    assert found.equal, found.message
+
+
 def test_a_guard_keeps_an_index_inside() -> None:
     before = "4 t[{0}] = 1.0\n| t[{0}] = x[{0} + 1] if {0} < 3\n3 y[{0}] = t[g[{0}]]"
     after = "3 y[{0}] = 1.0\n| y[{0}] = x[i64(g[{0}]) + 1] if i64(g[{0}]) < 3"

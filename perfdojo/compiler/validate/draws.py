@@ -198,6 +198,7 @@ def opposite(terms: Terms, condition: int, value: bool, seed: int) -> Draw | Non
         draw = Draw(terms, seed + n, near)
         try:
             if bool(draw.index(condition)) == value:
+                draw.asked.clear()  # no program asked for it
                 return draw
         except Fault:
             continue

@@ -57,6 +57,7 @@ def with_numbers(terms: Terms, given: Mapping[int, int], roots: Iterable[int]) -
         found = given.get(term)
         if found is None:
             found = fold(terms, (op, *(done[a] for a in args))) if args else term
+            found = given.get(found, found)
         done[term] = found
     return done
 
