@@ -75,8 +75,7 @@ HEAD = (
         (
             "i:4 j:4 y[{0},{1}] = 0.0\n| | u: y[{0},{1}] = v[{0}] * 2.0 + 1.0 if h[{0}] < 1.0\n",
             "outline u number 2",
-            "4: the result could not be proved: u_v[]: u_v[] can be read at i = 0, j = 0 "
-            "before it is written",
+            "4: data decide whether u happens",
         ),
         # what is private to a scope is not, where there are two such scopes
         (
