@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from perfdojo.compiler.analysis.accesses import Model, model
 from perfdojo.compiler.analysis.coverage import exactly
+from perfdojo.compiler.diagnostics import PerfDojoError
 from perfdojo.compiler.dtypes import BOOL
 from perfdojo.compiler.ir import Buffer, Cast, Expr, Load, Node, Op, Program, Statement
 from perfdojo.compiler.transforms._storage import in_hardware_loop, reads_back, with_buffers
@@ -21,7 +22,8 @@ from perfdojo.compiler.transforms.base import (
 )
 from perfdojo.compiler.transforms.spelling import arg, new
 from perfdojo.compiler.tree import edit_body, taken_names
-from perfdojo.compiler.walk import dtype_of
+from perfdojo.compiler.verify import verify
+from perfdojo.compiler.walk import dtype_of, loads
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +42,8 @@ class Outline(Transform):
     1. s has an n-th operation.
     2. The literals of both statements keep their types in the text.
     3. No scope around s is @vector, a stream or a hardware loop.
-    4. No data decide whether s happens: moves that come later could leave it open that the value is written
-       whenever it is read.
+    4. (D) No data decide whether s happens, as later moves could leave it open that the value is written
+       whenever it is read; and the program stays proved.
 
     Scopes around s that are marked as concurrent stay so: the new buffer is private to their iterations.
     """
@@ -80,8 +82,13 @@ class Outline(Transform):
             yield Violation(3, f"scope {vector} around {self.statement} is @vector")
         if reason := in_hardware_loop(place.around):
             yield Violation(3, reason)
-        if not _is_clear(model(program), self.statement):
+        if place.node.guard is not None and any(True for _ in loads(place.node.guard)):
             yield Violation(4, f"data decide whether {self.statement} happens")
+        elif not _is_clear(model(program), self.statement):
+            try:
+                verify(replace(result, source=None))  # its words would come from the text of another program
+            except PerfDojoError as error:
+                yield Violation(4, f"the result could not be proved: {error.message}")
 
     def rewrite(self, program: Program) -> Program:
         place = program.statements[self.statement]
