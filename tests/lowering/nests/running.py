@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,8 @@ from perfdojo.compiler.ir import Program
 from perfdojo.compiler.lowering.layout import layouts
 from perfdojo.compiler.lowering.lir import Allocate, Comment, Const, Function, Stream
 from perfdojo.compiler.lowering.lower import lower
-from perfdojo.compiler.lowering.nests.nest import Item, Loop, issued
+from perfdojo.compiler.lowering.nests.limits import MOVERS, latency
+from perfdojo.compiler.lowering.nests.nest import Compute, Item, Loop, issued
 from perfdojo.compiler.lowering.target import FpLevel
 from perfdojo.compiler.numpy_types import NUMPY
 from tests.lowering.nests.machine import Machine
@@ -49,6 +50,8 @@ def run(
         offsets = [p.value for p in s.pointers if isinstance(p, Const)]
         assert len(offsets) == len(s.pointers)
         check_rules(s.nest.body)
+        pushed = {(c.dest, latency(c.op)) for c in _computed(s.nest.body) if c.dest < MOVERS}
+        assert len(pushed) == len({dest for dest, _ in pushed}), "results may overtake each other"
         arguments = [memory[a.buffer] for a in s.nest.arguments]
         machine = Machine(s.nest, arguments, early)
         machine.run()
@@ -70,6 +73,14 @@ def check_rules(items: tuple[Item, ...], around: tuple[Loop, ...] = ()) -> None:
         else:
             assert not around, "a loop of the integer core inside of one of the FPU"
         check_rules(item.body, inside)
+
+
+def _computed(items: tuple[Item, ...]) -> Iterator[Compute]:
+    for i in items:
+        if isinstance(i, Loop):
+            yield from _computed(i.body)
+        elif isinstance(i, Compute):
+            yield i
 
 
 def _size(items: tuple[Item, ...]) -> int:
