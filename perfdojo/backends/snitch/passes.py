@@ -1,8 +1,8 @@
 """Passes of functions of arrays: straight code on pairs of f32 becomes a loop in which the FPU never waits.
 
-A pass takes four elements, two pairs A and B, in each iteration; each step is two instructions, for A and for
-B. Steps of several iterations are mixed (a modulo schedule, Rau 1994): every step has a place in the loop, and
-as many issues lie between a step and those that need its result as that takes.
+A pass takes four elements, two pairs A and B, in each iteration; each step is two instructions, for A and
+for B. Steps of several iterations are mixed (a modulo schedule, Rau 1994): every step has a place in the
+loop, and as many issues lie between a step and those that need its result as that takes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ _APART = {"min": 1, "max": 1}
 class Step:
     """`dest = op(args)`; `dest` is "" where the result goes to memory.
 
-    Arguments are values of the pass, constants ("$name"), and what the movers of ft0 and ft1 bring ("<0", "<1").
+    Arguments are values of the pass, constants ("$name"), and what the movers of ft0 and ft1 bring ("<0",
+    "<1").
     """
 
     op: str

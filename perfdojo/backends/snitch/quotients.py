@@ -6,8 +6,8 @@
   guess    d -> g        the integer core subtracts the bits of d from a constant: 1 / d, 5 % off
   third    d, n, g -> y  iterations, and a last step that rounds correctly
 
-The bits are those of the scalar routine (`compiler/elementary/describe.py`) for every argument: the slow tests
-compare them all.
+The bits are those of the scalar routine (`compiler/elementary/describe.py`) for every argument: the slow
+tests compare them all.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ from math import prod
 
 from perfdojo.compiler.diagnostics import PerfDojoError
 from perfdojo.compiler.ir import Expr, Literal, Node, Op, Scope, Statement
+from perfdojo.compiler.lowering.nests.limits import MAX_INSTRUCTIONS
 from perfdojo.compiler.plan.contraction import widest_lanes
 from perfdojo.compiler.recipes._apart import functions_apart, rows_stored
 from perfdojo.compiler.recipes._steps import (
@@ -24,7 +25,7 @@ from perfdojo.compiler.recipes._steps import (
 )
 from perfdojo.compiler.schedule import History
 from perfdojo.compiler.schedule.replay import State
-from perfdojo.compiler.walk import iterators, loads
+from perfdojo.compiler.walk import const_int, iterators, loads
 
 ACCUMULATORS = range(4, 9)
 """Results that are computed side by side: an FMA takes 4 cycles until its result can be used, and a body of
@@ -248,8 +249,16 @@ def _stream(h: History, name: str) -> None:
 def _freps(h: History, top: str) -> None:
     for name in [top, *inside(h, top)]:
         node = h.program.scopes[name].node
-        if not node.mark and not any(isinstance(n, Scope) and n.mark not in WRITTEN_OUT for n in node.body):
+        loops = any(isinstance(n, Scope) and n.mark not in WRITTEN_OUT for n in node.body)
+        if not node.mark and not loops and _copies(node) <= MAX_INSTRUCTIONS:
             h.attempt(f"frep {name}")
+
+
+def _copies(node: Node) -> int:
+    """Return the statements of a node, those in written-out scopes as often as they are written."""
+    if isinstance(node, Statement):
+        return 1
+    return sum(map(_copies, node.body)) * (const_int(node.extent) if node.mark == "unroll" else 1)
 
 
 def _starts(before: Node, after: Node) -> bool:
@@ -378,15 +387,18 @@ def _elementwise(h: History, top: str) -> None:
     if not all(isinstance(n, Statement) for n in body):
         return
     lanes = min(widest_lanes(h.program, n, h.setting.target) for n in body if isinstance(n, Statement))
+    # single elements of several lanes are stored in words, too
+    size = ACCUMULATORS.start
     if lanes > 1 and extent(h, scope) % lanes == 0:
         before = h.states
         scope, inner, _ = blocks(h, scope, lanes)
         if not h.attempt(f"vectorize {inner}"):
             _back(h, before)
             scope = chain(h, top)[-1]
+            size = lanes * ACCUMULATORS.start
     depth = sum(_operations(n.value) for n in body if isinstance(n, Statement))
-    if depth > 1 and extent(h, scope) >= ACCUMULATORS.start:
-        _, inner, _ = blocks(h, scope, ACCUMULATORS.start)
+    if depth > 1 and extent(h, scope) >= size:
+        _, inner, _ = blocks(h, scope, size)
         unroll(h, (inner,))
 
 

@@ -22,6 +22,7 @@ from tests.backends.snitch.native import RISCV_GCC, write
 from tests.backends.snitch.operands import SPECIAL, SPECIAL_F32
 
 needs_riscv = pytest.mark.skipif(shutil.which(RISCV_GCC) is None, reason=f"no {RISCV_GCC}")
+LINKED = ("-nostdlib", "-Wl,-e,0,--no-warn-rwx-segments")
 WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Werror")
 
 
@@ -70,7 +71,7 @@ def test_nothing_but_the_compilers_own_library_is_called(tmp_path: Path) -> None
     write(tmp_path, public_names())
     sources = sorted(f.name for f in tmp_path.iterdir() if f.suffix in (".c", ".S"))
     assert sources == ["snitch_exp.S", "snitch_runtime.c", "snitch_tanh.S"]
-    more = ("-O3", "-fno-math-errno", "-nostdlib", "-Wl,-e,0,--no-warn-rwx-segments", *sources, "-lgcc", "-o", "all.elf")
+    more = ("-O3", "-fno-math-errno", *LINKED, *sources, "-lgcc", "-o", "all.elf")
     ran = subprocess.run([RISCV_GCC, "-std=c11", *FLAGS, *more], cwd=tmp_path, capture_output=True, text=True)
     assert (ran.returncode, ran.stderr) == (0, "")
     code = subprocess.run(

@@ -11,6 +11,7 @@ from perfdojo.compiler.lowering.nests.builder import Builder
 from perfdojo.compiler.lowering.nests.conflicts import proved
 from perfdojo.compiler.lowering.nests.finish import finished
 from perfdojo.compiler.lowering.nests.freps import cost, depth, why_no_frep, with_freps
+from perfdojo.compiler.lowering.nests.limits import MAX_INSTRUCTIONS
 from perfdojo.compiler.lowering.nests.movers import Job, assigned
 from perfdojo.compiler.lowering.nests.nest import StreamNest
 from perfdojo.compiler.lowering.nests.order import ordered
@@ -18,7 +19,10 @@ from perfdojo.compiler.lowering.nests.packed import legalized
 from perfdojo.compiler.lowering.nests.peel import collapsed, peeled
 from perfdojo.compiler.lowering.nests.pushes import in_order
 from perfdojo.compiler.lowering.nests.stores import paired, sunk
-from perfdojo.compiler.lowering.nests.tree import Block, Fixed, Line, NestError, Nodes
+from perfdojo.compiler.lowering.nests.tree import Block, Fixed, Line, NestError, Nodes, lines_of
+
+LONG = 4 * MAX_INSTRUCTIONS
+"""Instructions from which on the last passes of loops are not written out: that saves little then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +128,8 @@ def _written_out(trees: list[Nodes]) -> Iterator[Nodes]:
             if merged in seen:
                 continue
             seen.add(merged)
-            made = (peeled(merged, front, back) for front in (True, False) for back in (True, False))
+            backs = (True, False) if len(lines_of(merged)) <= LONG else (False,)
+            made = (peeled(merged, front, back) for front in (True, False) for back in backs)
             yield from dict.fromkeys(made)
 
 

@@ -188,10 +188,12 @@ class Builder:
             args = tuple(self._arg(x, out) for x in (_bare(a), b, _bare(c)))
             out.append(Line(_SIGNED[signs], type, dest, args, v.op == "mad"))
         elif v.op in NUMBERS and self.looks:
-            args = tuple(self._arg(x, out) for x in v.args)
-            for value, arg in zip(v.args, args, strict=True):
-                if not is_number(value, self._numbers):
-                    out.append(self._checks.line(arg, type))
+            unknown = [not is_number(x, self._numbers) for x in v.args]
+            pairs = zip(v.args, unknown, strict=True)
+            args = tuple(self._read_once(x, type, out) if u else self._arg(x, out) for x, u in pairs)
+            open_to = [a for a, u in zip(args, unknown, strict=True) if u]
+            if open_to:
+                out.append(self._checks.line(open_to[0], open_to[-1], type))
             out.append(Line(NUMBERS[v.op], type, dest, args))
         elif v.op in _BINARY or v.op in _UNARY:
             if v.op in ("div", "sqrt") and not self.divides:
@@ -210,6 +212,16 @@ class Builder:
             out.append(Line("copy", type, dest, (arg,)))
         else:
             raise NestError(f"it computes {v.op}, which the FPU has no instruction for")
+
+    def _read_once(self, v: Value, type: VType, out: list[Node]) -> Arg:
+        """Return an operand that two instructions use; in a register where it has to be loaded."""
+        arg = self._arg(v, out)
+        if not isinstance(arg, Site) or aligned(arg):
+            return arg
+        self._count += 1
+        name = f"%{self._count}"
+        out.append(Line("copy", type, name, (arg,)))
+        return name
 
     def _site(self, buffer: str, offset: Value, type: VType) -> Site:
         size = type.dtype.bytes

@@ -1,7 +1,9 @@
 """Maxima and minima that keep a NaN, by instructions that drop it: what they are given is looked at beside.
 
 The sum of the squares of all operands is a NaN exactly if one of them is: no square is negative, so
-infinities cannot cancel. A nest that finds it so has computed garbage, and is run again without streams.
+infinities cannot cancel. Of two operands that are compared with each other the product is added: one
+instruction for both, whose sum can be a NaN without reason too, where infinities meet zeros or each other. A
+nest that finds a NaN has computed garbage, and is run again without streams.
 """
 
 from __future__ import annotations
@@ -61,26 +63,26 @@ def _collect(body: tuple[Stmt, ...], values: dict[tuple[bool, str], list[Value]]
 
 
 class Checks:
-    """The registers in which the squares of one nest are summed up, by turns, as each sum takes its time."""
+    """The registers in which the products of one nest are summed up, by turns, as each sum takes its time."""
 
     def __init__(self) -> None:
         self._type: VType | None = None
         self._count = 0
 
-    def line(self, a: Arg, type: VType) -> Line:
-        """Return the instruction that looks at an operand.
+    def line(self, a: Arg, b: Arg, type: VType) -> Line:
+        """Return the instruction that looks at two operands, or at one that is both.
 
         Raises:
             NestError: there is none.
         """
-        if isinstance(a, Spread):
+        if isinstance(a, Spread) or isinstance(b, Spread):
             raise NestError("a scalar is compared in all lanes, and would be looked at in none")
         if type.dtype.name not in ("f32", "f64") or self._type not in (None, type):
             raise NestError(f"it looks for NaNs among {type.dtype} and others")
         self._type = type
         name = f"#nan{self._count % ARITHMETIC}"
         self._count += 1
-        return Line("fma", type, name, (a, a, name))
+        return Line("fma", type, name, (a, b, name))
 
     def around(self, nodes: Nodes) -> Nodes:
         """Return a tree with what starts the sums in front, and behind it the test of what they come to."""

@@ -9,7 +9,7 @@ from perfdojo.compiler.lowering.nests.limits import WORD_BYTES
 from perfdojo.compiler.lowering.nests.order import apart
 from perfdojo.compiler.lowering.nests.peel import Reads, reads_of
 from perfdojo.compiler.lowering.nests.registers import tied
-from perfdojo.compiler.lowering.nests.tree import Block, Line, Node, Nodes, Site, lines_of
+from perfdojo.compiler.lowering.nests.tree import Block, Line, Node, Nodes, Site, aligned, lines_of
 
 
 def sunk(nodes: Nodes) -> Nodes:
@@ -35,10 +35,14 @@ def _sunk(nodes: Nodes, reads: Reads) -> Nodes:
 
 def paired(nodes: Nodes) -> Nodes:
     """Return a tree in which two scalars that are stored next to each other go to memory as one word."""
+    return _paired(nodes, [0])
+
+
+def _paired(nodes: Nodes, made: list[int]) -> Nodes:
     out: list[Node] = []
-    for n in nodes:
+    for n in _in_registers(nodes, made):
         if isinstance(n, Block):
-            out.append(replace(n, body=paired(n.body)))
+            out.append(replace(n, body=_paired(n.body, made)))
             continue
         place = _partner(n, out)
         if place is None:
@@ -53,6 +57,25 @@ def paired(nodes: Nodes) -> Nodes:
         type = VType(n.type.dtype, 2)
         out.append(Line("pack", type, low.dest._replace(type=type), (*low.args, *high.args)))
     return tuple(out)
+
+
+def _in_registers(nodes: Nodes, made: list[int]) -> list[Node]:
+    """Return nodes whose results go through registers where the other half of their word is one, too."""
+    halves = [n.dest for n in nodes if isinstance(n, Line) and isinstance(n.dest, Site) and _narrow(n)]
+    out: list[Node] = []
+    for n in nodes:
+        site = n.dest if isinstance(n, Line) and n.op != "copy" and _narrow(n) else None
+        if isinstance(n, Line) and isinstance(site, Site) and any(_one_word(site, s) for s in halves):
+            made[0] += 1
+            value = f"%h{made[0]}"
+            out += [replace(n, dest=value), Line("copy", n.type, site, (value,))]
+        else:
+            out.append(n)
+    return out
+
+
+def _narrow(n: Line) -> bool:
+    return n.type.lanes == 1 and n.type.dtype.name == "f32"
 
 
 def _partner(n: Line, before: list[Node]) -> int | None:
@@ -75,20 +98,15 @@ def _partner(n: Line, before: list[Node]) -> int | None:
 
 
 def _half(n: Line) -> bool:
-    return (
-        n.op == "copy"
-        and isinstance(n.dest, Site)
-        and isinstance(n.args[0], str)
-        and n.type.lanes == 1
-        and n.type.dtype.name == "f32"
-    )
+    return n.op == "copy" and isinstance(n.dest, Site) and isinstance(n.args[0], str) and _narrow(n)
 
 
 def _one_word(a: Site, b: Site) -> bool:
+    low = min(a, b, key=lambda s: s.const)
     return (
         a._replace(const=0) == b._replace(const=0)
         and abs(a.const - b.const) == a.bytes
-        and min(a.const, b.const) % WORD_BYTES == 0
+        and aligned(low._replace(type=VType(a.type.dtype, WORD_BYTES // a.bytes)))
     )
 
 
