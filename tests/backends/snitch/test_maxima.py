@@ -101,6 +101,7 @@ def test_infinities_and_large_numbers_are_no_reason_to_begin_again(tools: Tools)
     [
         ("6@stream 16 y[{0},{1}] = max(x[{0},{1}], y[{0},{1}])", "y is changed where it lies"),
         ("6@stream 16 y[{0},{1}] max= x[{0},{1}]", "y is changed where it lies"),
+        ("6@stream 16 y[{0},{1}] = max(y[{0},{1}], 0)", "y is changed where it lies"),
     ],
 )
 def test_what_cannot_be_run_twice_is_not_streamed(body: str, why: str) -> None:

@@ -17,6 +17,7 @@ from perfdojo.compiler.lowering.linear import Linear, plus
 from perfdojo.compiler.lowering.lir import Comment, For, If, Stmt, Stream, Value
 from perfdojo.compiler.lowering.nests.build import Allowed, stream_nest
 from perfdojo.compiler.lowering.nests.limits import TCDM_BYTES
+from perfdojo.compiler.lowering.nests.maxima import compares
 from perfdojo.compiler.lowering.nests.nest import Argument
 from perfdojo.compiler.lowering.nests.tree import NestError
 from perfdojo.compiler.lowering.promote import promoted
@@ -42,6 +43,8 @@ def streamed(scope: Scope, code: list[Stmt], context: Context) -> list[Stmt]:
     body = alive(body, context, frozenset(_read_outside(context.program, scope)))
     divides = DIVIDER in context.target.features
     allowed = Allowed(divides, context.allows("reassoc"), NO_LOOPS not in context.target.features)
+    if allowed.reassociates and compares(body) and (reason := _why_not_again(scope, context)):
+        raise NestError(reason)
     nest = stream_nest(body, context.arena, allowed)
     effects = [facts.effects(s) for s in body if not isinstance(s, Comment)]
     read = frozenset[str]().union(*(e.read for e in effects))
@@ -52,8 +55,6 @@ def streamed(scope: Scope, code: list[Stmt], context: Context) -> list[Stmt]:
             raise NestError(f"{buffer} has {size} bytes, over the {TCDM_BYTES} of the TCDM")
         if context.in_main and context.buffers[buffer].role != "tmp":
             raise NestError(f"{buffer} lies in main memory, as arguments do where a scope is @dma")
-    if nest.checks and (reason := _why_not_again(scope, context)):
-        raise NestError(reason)
     pointers = tuple(_offset(a, context) for a in nest.arguments)
     return [*_comments(code), Stream(scope.name, nest, pointers, read, written)]
 

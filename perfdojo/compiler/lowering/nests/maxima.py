@@ -22,6 +22,21 @@ Names = frozenset[tuple[bool, str]]
 """Variables (False) and buffers (True)."""
 
 
+def compares(body: tuple[Stmt, ...]) -> bool:
+    """Tell whether there is a maximum or minimum that keeps a NaN in a body.
+
+    Such a body may have to be run a second time, and is to read nothing that it has not written itself of
+    what it writes.
+    """
+    values: dict[tuple[bool, str], list[Value]] = {}
+    _collect(body, values)
+    return any(_compares(v) for found in values.values() for v in found)
+
+
+def _compares(v: Value) -> bool:
+    return isinstance(v, Call) and (v.op in NUMBERS or any(map(_compares, v.args)))
+
+
 def never_nan(body: tuple[Stmt, ...]) -> Names:
     """Return the variables and buffers that hold no NaN, provided that no operand of `max` or `min` is one.
 
