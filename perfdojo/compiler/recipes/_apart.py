@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import prod
 
 from perfdojo.compiler.dtypes import F32
 from perfdojo.compiler.ir import Buffer, Expr, Load, Op, Program, Statement
 from perfdojo.compiler.lowering.layout import layout
+from perfdojo.compiler.lowering.nests.limits import MOVERS
+from perfdojo.compiler.plan.contraction import widest_lanes
 from perfdojo.compiler.recipes._steps import extent
 from perfdojo.compiler.schedule import History
 from perfdojo.compiler.transforms.outline import parts
-from perfdojo.compiler.walk import dtype_of
+from perfdojo.compiler.walk import children, dtype_of, iterators
 
 ARRAY_FUNCTIONS = frozenset(("exp", "tanh"))
 """Functions of f32 that Snitch has for whole arrays."""
@@ -48,6 +51,46 @@ def functions_apart(h: History, top: str) -> None:
             continue
         for number in reversed(_calls(h.program, place.node)):
             _apart(h, name, number, around)
+
+
+def streams_apart(h: History, top: str) -> None:
+    """Give a part of a value in lanes a statement of its own where it takes more streams than there are.
+
+    M N y[{0},{1}] = d[{0},{1}] * r[{0}] * g[{1}] + b[{1}]
+    ->
+    M N y_v[{0},{1}] = d[{0},{1}] * r[{0}] * g[{1}]
+    | | y[{0},{1}] = y_v[{0},{1}] + b[{1}]
+    """
+    for name, place in list(h.program.statements.items()):
+        around = [s.name for s in place.around]
+        s = place.node
+        if around[:1] != [top] or s.guard is not None or widest_lanes(h.program, s, h.setting.target) == 1:
+            continue
+        whole = _moving(s.value, around[-1])
+        if len(whole) < MOVERS or around[-1] not in iterators(s.target):
+            continue
+        for number, part in enumerate(parts(h.program, s), 1):
+            inner = _moving(part, around[-1])
+            rest = _moving(s.value, around[-1], part)
+            if len(inner) < MOVERS and len(rest) < MOVERS - 1:
+                _own_matrix(h, name, number, around)
+                break
+
+
+def _moving(e: Expr, scope: str, without: Expr | None = None) -> set[str]:
+    """Return the buffers of which a value, but for a part of it, reads another element in each iteration."""
+    if e is without:
+        return set()
+    if isinstance(e, Load):
+        return {e.buffer} if scope in iterators(e) else set()
+    return {b for c in children(e) for b in _moving(c, scope, without)}
+
+
+def _own_matrix(h: History, statement: str, number: int, around: list[str]) -> None:
+    """Outline an operation, if there is room for an element for each iteration of all scopes around it."""
+    size = F32.bytes * prod(extent(h, scope) for scope in around) + GUARD_BYTES
+    if used(h.program) + size <= TCDM_BYTES:
+        _own(h, statement, number, around)
 
 
 def _calls(program: Program, s: Statement) -> list[int]:

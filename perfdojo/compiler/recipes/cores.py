@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from perfdojo.compiler.ir import Scope, Statement
 from perfdojo.compiler.plan.contraction import widest_lanes
+from perfdojo.compiler.recipes._shape import Reduction, reduction, shape
 from perfdojo.compiler.recipes._steps import blocks, chain, drop_single, extent, made, order, unmark
-from perfdojo.compiler.recipes.streams import Reduction, mark, reduction, separate, shape
+from perfdojo.compiler.recipes.streams import mark, separate
 from perfdojo.compiler.schedule import History
 
 

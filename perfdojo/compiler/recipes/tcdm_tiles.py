@@ -8,8 +8,9 @@ from perfdojo.compiler.analysis.touches import reads
 from perfdojo.compiler.ir import Load, Program, Scope, Statement
 from perfdojo.compiler.lowering.layout import layout
 from perfdojo.compiler.plan.contraction import widest_lanes
+from perfdojo.compiler.recipes._shape import ACCUMULATORS, Reduction, reduction, shape
 from perfdojo.compiler.recipes._steps import blocks, chain, drop_single, extent, made, order, unmark
-from perfdojo.compiler.recipes.streams import ACCUMULATORS, Reduction, mark, reduction, separate, shape
+from perfdojo.compiler.recipes.streams import mark, separate
 from perfdojo.compiler.schedule import History
 from perfdojo.compiler.walk import const_int, iterators, loads
 
