@@ -46,12 +46,6 @@ FAULTS: tuple[Fault, ...] = (
     Fault("the first pass is the second one", NESTS + "peel.py", "_copy(node, 0, ", "_copy(node, 1, "),
     Fault("the last pass runs twice", NESTS + "peel.py", "        end -= 1\n", "        end -= 0\n"),
     Fault(
-        "a copy in front of a loop is taken as its start though its source changes",
-        NESTS + "peel.py",
-        "if not moved and not written:",
-        "if not moved:",
-    ),
-    Fault(
         "passes that were written out are streamed again",
         NESTS + "sequence.py",
         "kept = slice(block.front * one, ",

@@ -56,7 +56,7 @@ def written(rng: random.Random) -> str:
     """Return the text of a program of one to four nests of one type; not all of them are valid."""
     dtype = rng.choice(("f64", "f64", "f64", "f32", "f32", "f16"))
     w = Writer(rng, dtype, rng.choice((0.0, 0.0, 0.0, 0.15)))
-    kinds = (_elementwise, _elementwise, _reduction, _reduction, _reduction, _rows, _update, _chain)
+    kinds = (*(_elementwise, _reduction) * 2, _reduction, _rows, _update, _chain, _wide, _scan)
     for _ in range(rng.choice((1, 1, 2, 2, 3))):
         rng.choice(kinds)(w)
     for b in w.buffers:
@@ -177,4 +177,49 @@ def _chain(w: Writer) -> None:
         f"{_open([row])} {_open([first])} {t.name}[{_at([first])}] = {filled}",
         f"| {_open([second])} {y.name}[{_at([row, second])}] = {w.value(read, 2)}",
     ]
+    w.known.append(y)
+
+
+def _wide(w: Writer) -> None:
+    """More buffers than there are movers, so that some are loaded and stored between streams."""
+    scopes = w.scopes(w.rng.choice((1, 1, 2)))
+    leaves = [w.operand(scopes) for _ in range(w.rng.randint(3, 5))]
+    made = [_made(w, scopes) for _ in range(w.rng.choice((1, 1, 2)))]
+    bars = f"{_open(scopes)} "
+    for y in made:
+        w.rng.shuffle(leaves)
+        value = leaves[0]
+        for leaf in leaves[1:]:
+            value = w.rng.choice(("({v} + {x})", "({x} - {v})", "({x} * {v})", "fma({x}, 0.5, {v})")).format(
+                v=value, x=leaf
+            )
+        w.lines.append(f"{bars}{y.name}[{_at(scopes)}] = {value}")
+        bars = "| " * len(scopes)
+    w.known += made
+
+
+def _scan(w: Writer) -> None:
+    """A value that goes from step to step beside results; a result may take the place of its start."""
+    rows, (step,) = w.scopes(w.rng.choice((0, 1))), w.scopes(1)
+    inner = [*rows, step]
+    s = w.declare("tmp", [])
+    y = _made(w, inner, w.rng.choice(("out", "inout")))
+    own = f"{y.name}[{', '.join([*(f'{{{n}}}' for n, _ in rows), str(w.rng.randrange(step[1]))])}]"
+    start = own if y.role == "inout" and w.rng.random() < 0.7 else w.operand(rows)
+    first = f"{_open(rows)} " if rows else ""
+    x = [w.operand(inner) for _ in range(w.rng.choice((1, 2)))]
+    total, early = f"{s.name}[]", w.rng.random() < 0.4
+    value = w.value(x if early and w.rng.random() < 0.7 else [total, *x], w.rng.choice((0, 1, 2)))
+    update = f"{total} {w.rng.choice(('+=', '+=', '*='))} {w.value(x, 1)}"
+    result = f"{y.name}[{_at(inner)}] = {value}"
+    each = (result, update) if early else (update, result)
+    w.lines += [
+        f"{first}{total} = {start}",
+        f"{'| ' * len(rows)}{_open([step])} {each[0]}",
+        f"{'| ' * len(inner)}{each[1]}",
+    ]
+    if early:
+        z = _made(w, rows, "out")
+        w.lines.append(f"{'| ' * len(rows)}{z.name}[{_at(rows)}] = {total}")
+        w.known.append(z)
     w.known.append(y)

@@ -76,17 +76,19 @@ def _dependences(run: Sequence[Line]) -> list[dict[int, int]]:
                 if a in set_by:
                     after(set_by[a], latency(run[set_by[a]].op))
                 read_by.setdefault(a, []).append(k)
-        for site in line.reads:
+        # what has become a stream is an access still
+        reads, writes = line.touched()
+        for site in reads:
             for j, other in stores:
                 if not apart(site, other):
                     after(j, 1)
             loads.append((k, site))
-        if isinstance(line.dest, Site):
+        for site in writes:
             for j, other in (*stores, *loads):
-                if j != k and not apart(line.dest, other):
+                if j != k and not apart(site, other):
                     after(j, 1)
-            stores.append((k, line.dest))
-        else:
+            stores.append((k, site))
+        if isinstance(line.dest, str):
             if line.dest in set_by:
                 after(set_by[line.dest], latency(run[set_by[line.dest]].op))
             for j in read_by.pop(line.dest, []):

@@ -83,6 +83,12 @@ class Line:
         found = (a.scalar if isinstance(a, Spread) else a for a in self.args)
         return tuple(dict.fromkeys(a for a in found if isinstance(a, Site)))
 
+    def touched(self) -> tuple[list[Site], list[Site]]:
+        """Return what it reads and what it writes in memory, on whichever way."""
+        push = [s for s, number in self.streamed if self.dest == f"ft{number}"]
+        read = [s for s, number in self.streamed if self.dest != f"ft{number}"]
+        return [*self.reads, *read], [*push, *([self.dest] if isinstance(self.dest, Site) else [])]
+
 
 @dataclass(frozen=True, slots=True)
 class Block:
