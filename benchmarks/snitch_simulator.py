@@ -1,7 +1,7 @@
 """How fast the simulator of the Snitch cluster runs: `python -m benchmarks.snitch_simulator`.
 
-A kernel is called again and again in one run; processor time of the process, so that other work on the machine
-counts less. The median of some runs; cycles are those of the cluster from reset to its end.
+A kernel is called again and again in one run; processor time of the process, so that other work counts less.
+The median of some runs; cycles are those of the cluster from reset to its end.
 """
 
 from __future__ import annotations
