@@ -21,13 +21,20 @@ def with_isa(target: Target, isa: str) -> Target:
     """Return a target with other extensions: words of EXTENSIONS, or `no-` and one, between commas.
 
     Raises:
-        PerfDojoError: there is no such extension.
+        PerfDojoError: there is no such extension, or one is named twice.
     """
+    named: dict[str, str] = {}
     for word in filter(None, isa.split(",")):
         name = word.removeprefix("no-")
         if name not in EXTENSIONS:
             known = f"extensions are {' '.join(EXTENSIONS)}; no-simd leaves one out"
             raise PerfDojoError(f"no extension '{name}' of Snitch", hint=nearest(name, EXTENSIONS) or known)
+        if name in named:
+            raise PerfDojoError(
+                f"'{named[name]}' and '{word}' both tell of extension {name} of Snitch",
+                hint="name each extension once",
+            )
+        named[name] = word
         target = (_without if word != name else _with)(target, name)
     return replace(target, isa=isa)
 

@@ -70,3 +70,12 @@ def test_an_unknown_extension_is_told() -> None:
     assert "simd" in told.value.hint
     with pytest.raises(PerfDojoError, match="target avx2 has no extensions"):
         get_target("avx2:div")
+
+
+@pytest.mark.parametrize(
+    ("isa", "first"), [("div,no-div", "div"), ("no-ssr,div,ssr", "no-ssr"), ("div,div", "div")]
+)
+def test_an_extension_is_named_once(isa: str, first: str) -> None:
+    last = isa.rpartition(",")[2]
+    with pytest.raises(PerfDojoError, match=f"'{first}' and '{last}' both tell of extension"):
+        get_target(f"snitch:{isa}")
