@@ -28,9 +28,13 @@ def clustered(context: Context) -> tuple[Stmt, ...] | None:
     known = model(context.program)
     items = parts(known, context.cores, _copied(context))
     found = list(all_parts(items))
+    context.spread |= {node.name for part in found if part.who == "cores" for node in part.nodes}
+    for scope in scopes(context.program) if context.cores > 1 else ():
+        if scope.mark == "core" and scope.name not in context.spread and const_int(scope.extent) > 1:
+            reason = _around(scope, context)
+            context.notes.append(f"scope {scope.name}: not shared by cores, {reason}")
     if all(part.who == "first" for part in found):
         return None
-    context.spread |= {node.name for part in found if part.who == "cores" for node in part.nodes}
     body = _Cluster(context, found).body(items, {})
     if any(part.who == "dma" for part in found):
         body.append(Share("dma", (Wait(),)))
@@ -44,14 +48,19 @@ def _copied(context: Context) -> list[str]:
     for scope in scopes(context.program):
         if scope.mark != "dma":
             continue
-        place = context.program.scopes[scope.name]
-        inside = next((s for s in place.around if s.mark not in ("", "unroll", "parallel")), None)
-        reason = f"it is inside of @{inside.mark}" if inside else why_not_copied(scope.name, context)
+        reason = _around(scope, context) or why_not_copied(scope.name, context)
         if reason:
             context.notes.append(f"scope {scope.name}: not copied by the DMA engine, {reason}")
         else:
             found.append(scope.name)
     return found
+
+
+def _around(scope: Scope, context: Context) -> str:
+    """Return which scope around keeps one from being done by other harts, "" when none does."""
+    around = context.program.scopes[scope.name].around
+    inside = next((s for s in around if s.mark not in ("", "unroll", "parallel")), None)
+    return f"it is inside of @{inside.mark}" if inside else ""
 
 
 class _Cluster:

@@ -123,7 +123,10 @@ class Scopes:
             return self._written_out(scope, inner, frame, copies * extent)
         if scope.mark == "unroll":
             self.context.notes.append(f"scope {scope.name}: not unrolled, over {MAX_COPIES} copies")
-        lanes = self.context.target.vector_bits and (frame.nest or "stream" not in self.context.target.marks)
+        feeds = "stream" in self.context.target.marks
+        if feeds and scope.mark in ("frep", "vector") and all(s.mark != "stream" for s in around):
+            self.context.notes.append(f"scope {scope.name}: @{scope.mark} needs a @stream scope around it")
+        lanes = self.context.target.vector_bits and (frame.nest or not feeds)
         if scope.mark == "vector" and not frame.vector and lanes:
             code = self._vector(scope, inner, frame, copies)
             if code is not None:

@@ -154,3 +154,12 @@ def _recipe(text: str, recipe: str, tools: Tools) -> CycleMeasurement:
 
 def _as_it_is(program: Program) -> Scheduled:
     return Scheduled(program, "", "")
+
+
+def test_a_core_scope_inside_of_what_one_core_runs_is_told() -> None:
+    for mark in ("stream", "core"):
+        text = "kernel k\nin x: f64[4, 8]\nout y: f64[4, 8]\n"
+        text += f"m:4@{mark} n:8@core y[{{0}},{{1}}] = x[{{0}},{{1}}]\n"
+        notes = lower(checked(text), SNITCH, "strict").notes
+        assert notes == (f"scope n: not shared by cores, it is inside of @{mark}",)
+        assert lower(checked(text), SNITCH, "strict", cores=1).notes == ()

@@ -176,3 +176,10 @@ def test_registers_that_run_out_are_counted() -> None:
     assert lower(checked(text.format(n=29)), snitch, "strict").notes == (
         "scope i0: not streamed, it needs 30 FP registers, and there are 29",
     )
+
+
+@pytest.mark.parametrize("mark", ["vector", "frep"])
+def test_marks_of_nests_outside_of_them_are_told(mark: str) -> None:
+    text = f"kernel k\nin x: f64[8]\nout y: f64[8]\nn:8@{mark} y[{{0}}] = x[{{0}}]\n"
+    notes = lower(checked(text), get_target("snitch"), "strict").notes
+    assert notes == (f"scope n: @{mark} needs a @stream scope around it",)
