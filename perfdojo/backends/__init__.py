@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pkgutil
+import re
+from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -112,11 +114,24 @@ def emit(
     if own is not None:
         chosen = EmitOptions(program, module.FLAGS, scheduled=scheduled, cores=cores)
         written: EmittedSource = own(made, described, fp, chosen)
-        return written
+        return _with_own_notes(written, program, scheduled)
     printer = getattr(module, "vector_printer", None)
     emulation: tuple[tuple[str, str], ...] = getattr(module, "emulation", tuple)()
     options = EmitOptions(program, getattr(module, "FLAGS", ()), emulation, scheduled)
-    return emit_c(made, described, fp, threads, options, None if printer is None else printer())
+    written = emit_c(made, described, fp, threads, options, None if printer is None else printer())
+    return _with_own_notes(written, program, scheduled)
+
+
+def _with_own_notes(made: EmittedSource, program: Program, scheduled: Scheduled | None) -> EmittedSource:
+    """Leave out notes on scopes that the planner marked: nobody asked for those marks."""
+    from perfdojo.compiler.walk import scopes
+
+    if scheduled is not None:
+        return made
+    asked = {s.name for s in scopes(program) if s.mark}
+    scope = re.compile(r"scope (\w+):")
+    kept = tuple(n for n in made.notes if not (found := scope.match(n)) or found[1] in asked)
+    return replace(made, notes=kept)
 
 
 def cmake(emitted: EmittedSource) -> str:

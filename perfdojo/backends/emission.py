@@ -100,6 +100,7 @@ def emit(
         flops=done.flops,
         integer_ops=done.integer_ops,
         bytes=done.bytes,
+        notes=function.notes,
     )
     comment = made_by(options.origin or program, emitted, target, threads, options.scheduled)
     templates = environment()

@@ -93,6 +93,11 @@ class HostKernel:
         return self.built.reason
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """None: the report of the measurement tells all."""
+        return ()
+
+    @property
     def long(self) -> int:
         """Executions of statements above which the reference takes seconds for each set of inputs."""
         return LONG

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from perfdojo.cli.kernels import write_files
-from perfdojo.cli.options import Options
+from perfdojo.cli.options import Options, error_object
 from perfdojo.cli.report import Screen, quantity
 from perfdojo.compiler.diagnostics import PerfDojoError
 from perfdojo.compiler.walk import const_int
@@ -50,7 +50,7 @@ class Result:
 
     def fail(self, message: str, hint: str = "") -> None:
         """Record that the job failed."""
-        self.error = {"message": message, "file": None, "line": None, "column": None, "hint": hint or None}
+        self.error = error_object(message, hint)
 
 
 @dataclass(slots=True)
@@ -86,7 +86,7 @@ class Job:
         made = choice.scheduled
         emitted = emit(bound, target + o.isa, fp=o.fp, threads=o.threads, scheduled=made, cores=o.cores)
         sizes = {s.name: const_int(s.value) for s in bound.sizes}
-        result = Result(bound.name, target, sizes, o.fp, list(choice.steps), list(choice.notes))
+        result = Result(bound.name, target, sizes, o.fp, list(choice.steps), [*choice.notes, *emitted.notes])
         listed = " ".join(f"{n}={v}" for n, v in sizes.items())
         threads = f"{o.threads} threads" if o.threads > 1 else ""
         screen.title(" · ".join(t for t in (bound.name, target, o.fp, listed, threads) if t))
@@ -95,6 +95,8 @@ class Job:
             screen.line("schedule", f"{count} of {choice.name}", "ok")
         for note in choice.notes:
             screen.line("" if choice.scheduled else "schedule", note, "note")
+        if emitted.notes:
+            screen.line("lower", _first_of(emitted.notes), "note")
         return cls(o, screen, result, bound, emitted, kernel, choice)
 
     def write(self, folder: Path) -> None:
@@ -140,8 +142,9 @@ class Job:
             return None
         self.result.build = {"command": built.command, "timed": built.timed, "reason": built.reason or None}
         self.screen.line("build", _short_command(built.command), "ok")
-        for note in machine.notes:
+        for note in (*machine.notes, *built.notes):
             self.screen.line("", note, "note")
+        self.result.notes += built.notes
         return built
 
     def _build_failed(self, text: str, lines: tuple[str, ...], folder: Path) -> None:
@@ -220,6 +223,12 @@ class Job:
     def time(self, kernel: Kernel) -> bool:
         """Measure it; tell whether that went well."""
         return kernel.time(self)
+
+
+def _first_of(notes: tuple[str, ...]) -> str:
+    """The first note, and how many more there are."""
+    more = len(notes) - 1
+    return notes[0] + (f" (and {more} more: --emit lowered)" if more else "")
 
 
 def _short_command(command: str) -> str:

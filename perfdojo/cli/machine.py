@@ -51,6 +51,10 @@ class Kernel(Protocol):
         """Why not, one sentence, or ""."""
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences about how it runs that the user should know."""
+
+    @property
     def long(self) -> int:
         """Executions of statements above which a run takes so long that few kinds of inputs are tried."""
 

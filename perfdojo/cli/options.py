@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from perfdojo import __version__
 from perfdojo.compiler.lowering.target import FP_LEVELS, FpLevel
@@ -77,17 +77,15 @@ class _JsonParser(argparse.ArgumentParser):
     """Says what is wrong with a call in a JSON object on stdout."""
 
     def error(self, message: str) -> NoReturn:
-        print_error_object(message, None, None, None, "perfdojoc --help")
+        print(json.dumps({"error": error_object(message, "perfdojoc --help")}))
         self.exit(2)
 
 
-def print_error_object(
-    message: str, file: str | None, line: int | None, column: int | None, hint: str, state: str = ""
-) -> None:
-    """Print what `--json` says of an error that ended the call; `state` is the program there."""
-    error = {"message": message, "file": file, "line": line, "column": column, "hint": hint or None}
-    error |= {"state": state} if state else {}
-    print(json.dumps({"error": error}))
+def error_object(
+    message: str, hint: str, file: str | None = None, line: int | None = None, column: int | None = None
+) -> dict[str, Any]:
+    """Return what `--json` says of an error."""
+    return {"message": message, "file": file, "line": line, "column": column, "hint": hint or None}
 
 
 def parser(json_errors: bool = False, playing: bool = False) -> argparse.ArgumentParser:
@@ -131,7 +129,11 @@ def parser(json_errors: bool = False, playing: bool = False) -> argparse.Argumen
         help="what may change in the last bits (default: %(default)s)",
     )
     p.add_argument(
-        "--threads", type=int, default=1, metavar="n", help="CPU threads for @parallel scopes (default: 1)"
+        "--threads",
+        type=int,
+        default=1,
+        metavar="n",
+        help="CPU threads for @parallel scopes (default: 1); Snitch has --cores",
     )
     p.add_argument(
         "--schedule",
@@ -252,6 +254,8 @@ def options(p: argparse.ArgumentParser, argv: Sequence[str]) -> tuple[argparse.N
         p.error(f"--trace {a.trace} is a folder: name the file to write")
     if a.cores is not None and not (a.target == "snitch" and 1 <= a.cores <= MAX_CORES):
         p.error(f"--cores is between 1 and {MAX_CORES}, for --target snitch")
+    if a.threads > 1 and a.target == "snitch":
+        p.error("--threads is for targets that run on this machine: a Snitch cluster has --cores")
     if a.isa and a.target != "snitch":
         p.error("--isa is for --target snitch")
     emit = "shared" if a.shared else a.emit or ""

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from perfdojo.cli import FINE, MISSING, WRONG
-from perfdojo.cli.options import Options, options, parser, print_error_object
+from perfdojo.cli.options import Options, error_object, options, parser
 from perfdojo.cli.report import Screen
 
 if TYPE_CHECKING:
@@ -43,27 +43,45 @@ def run(argv: Sequence[str]) -> int:
 def _failed(error: Exception, o: Options) -> int:
     """Report an error in the form that was asked for."""
     from perfdojo.cli.schedules import state_of
-    from perfdojo.compiler.diagnostics import PerfDojoError
+
+    told = _told(error)
+    if o.json:
+        print(json.dumps({"error": _object(told)}))
+    else:
+        print(told, file=sys.stderr)
+        if state := state_of(told):
+            print(f"\nthe program there:\n\n{state}", end="", file=sys.stderr)
+    return _status(told)
+
+
+def _status(error: PerfDojoError) -> int:
     from perfdojo.toolchains.results import MissingTool
 
+    return MISSING if isinstance(error, MissingTool) else WRONG
+
+
+def _object(error: PerfDojoError) -> dict[str, Any]:
+    """What `--json` says of an error that ended the call; its `state` is the program there."""
+    from perfdojo.cli.schedules import state_of
+
+    name = error.source.name if error.source else None
+    found = error_object(error.message, error.hint, name, *(error.position or ()))
+    state = state_of(error)
+    return found | ({"state": state} if state else {})
+
+
+def _told(error: Exception) -> PerfDojoError:
+    """Return any error as one that users are told."""
+    from perfdojo.compiler.diagnostics import PerfDojoError
+
     if isinstance(error, MemoryError):
-        error = PerfDojoError(
+        return PerfDojoError(
             f"there is not enough memory: {str(error) or 'an allocation failed'}", hint="choose smaller sizes"
         )
-    elif isinstance(error, OSError):
+    if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
-        error = PerfDojoError(f"{where}{error.strerror or error}")
-    elif not isinstance(error, PerfDojoError):
-        error = _internal(error)
-    if o.json:
-        line, column = error.position or (None, None)
-        name = error.source.name if error.source else None
-        print_error_object(error.message, name, line, column, error.hint, state_of(error))
-    else:
-        print(error, file=sys.stderr)
-        if state := state_of(error):
-            print(f"\nthe program there:\n\n{state}", end="", file=sys.stderr)
-    return MISSING if isinstance(error, MissingTool) else WRONG
+        return PerfDojoError(f"{where}{error.strerror or error}")
+    return error if isinstance(error, PerfDojoError) else _internal(error)
 
 
 def _internal(error: Exception) -> PerfDojoError:
@@ -120,13 +138,21 @@ def _job(o: Options) -> int:
     screen = Screen(o.quiet, silent=o.json)
     with screen.working("emitting"):
         job = Job.start(o, screen)
-    fine = _steps(job, o)
+    try:
+        fine = _steps(job, o) and job.result.error is None
+        status = FINE if fine else WRONG
+    except Exception as error:
+        if not o.json:
+            raise
+        # what was done before, the files above all, is part of the answer
+        told = _told(error)
+        job.result.error, status = _object(told), _status(told)
     if o.json:
         result = {
             k: v for k, v in asdict(job.result).items() if v is not None or k in ("check", "time", "limit")
         }
         print(json.dumps(result))
-    return FINE if fine and job.result.error is None else WRONG
+    return status
 
 
 def _steps(job: Job, o: Options) -> bool:

@@ -108,6 +108,20 @@ class SnitchKernel:
         )
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """Where the arguments lie, if it would be faster elsewhere."""
+        from perfdojo.toolchains.snitch.layout import ARGUMENT_BYTES
+
+        area = self.built.area
+        if not area.in_main or self.built.emitted.memory == "main":
+            return ()
+        return (
+            f"the arguments need {area.size_bytes} bytes and {ARGUMENT_BYTES} of the TCDM are left for them: "
+            "it reads main memory, without streams; choose smaller sizes (-D), or tile it for the DMA "
+            "(recipe tcdm_tiles)",
+        )
+
+    @property
     def long(self) -> int:
         """Executions of statements above which a simulation takes seconds."""
         return LONG if self.external is None else 0

@@ -30,9 +30,10 @@ def emit_stage(o: Options) -> int:
     bound = bind(read_kernel(o.kernel), o.sizes)
     verify(bound)
     choice = choose_schedule(o, bound, Setting(get_target(target + o.isa), o.fp))
-    files = _stage(bound, choice.scheduled, target, o)
-    about = {"kernel": bound.name, "target": target, "schedule": choice.steps, "notes": choice.notes}
-    for note in () if o.quiet else choice.notes:
+    files, told = _stage(bound, choice.scheduled, target, o)
+    notes = (*choice.notes, *told)
+    about = {"kernel": bound.name, "target": target, "schedule": choice.steps, "notes": notes}
+    for note in () if o.quiet else notes:
         print(f"note: {note}", file=sys.stderr)
     if o.output is None:
         text = "\n".join(text for _, text in files)
@@ -45,25 +46,25 @@ def emit_stage(o: Options) -> int:
 
 def _stage(
     bound: Program, scheduled: Scheduled | None, target: str, o: Options
-) -> tuple[tuple[str, str], ...]:
-    """File names and texts of the stage."""
+) -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:
+    """File names and texts of the stage, and notes that are not in them."""
     from perfdojo.backends import emit, lowered, planned
     from perfdojo.compiler.text.render import render
 
     if o.emit == "ir":
         shown = planned(bound, target + o.isa, fp=o.fp, threads=o.threads, scheduled=scheduled)
-        return ((f"{bound.name}.ir", f"# {MARKER}\n{render(shown)}"),)
+        return ((f"{bound.name}.ir", f"# {MARKER}\n{render(shown)}"),), ()
     if o.emit == "lowered":
         machine = target + o.isa
         text = lowered(bound, machine, fp=o.fp, threads=o.threads, scheduled=scheduled, cores=o.cores)
-        return ((f"{bound.name}.lowered", f"# {MARKER}\n{text}"),)
+        return ((f"{bound.name}.lowered", f"# {MARKER}\n{text}"),), ()
     emitted = emit(bound, target + o.isa, fp=o.fp, threads=o.threads, scheduled=scheduled, cores=o.cores)
     if o.emit == "source":
-        return emitted.files if o.output else emitted.files[:1]
+        return (emitted.files if o.output else emitted.files[:1]), emitted.notes
     from perfdojo.cli.machine import choose_machine
     from perfdojo.toolchains.results import Failure
 
     made = choose_machine(o, target).assembly(emitted)
     if isinstance(made, Failure):
         raise PerfDojoError(made.text, hint=f"source and the compiler's message are in {made.folder}")
-    return ((f"{bound.name}.s", f"# {MARKER}\n{made}"),)
+    return ((f"{bound.name}.s", f"# {MARKER}\n{made}"),), emitted.notes

@@ -129,6 +129,7 @@ class EmittedSource:
         cores: harts of a Snitch cluster that call the function together, those numbered from 0; 1 elsewhere.
         dma: the hart of the cluster's DMA engine, number 8, calls it too.
         memory: where the arguments must lie: tcdm, main, or "" for the nearest memory that holds them all.
+        notes: what lowering did otherwise than the program asks for, a sentence each.
     """
 
     kernel: str
@@ -151,6 +152,7 @@ class EmittedSource:
     cores: int = 1
     dma: bool = False
     memory: Literal["", "tcdm", "main"] = ""
+    notes: tuple[str, ...] = ()
 
     @property
     def footprint_bytes(self) -> int:

@@ -130,6 +130,11 @@ def test_without_the_compiler_the_source_is_there_and_the_status_is_3(
     _, err = capsys.readouterr()
     assert "apt-get install gcc-riscv64-unknown-elf" in err
     assert (folder / "perfdojo-out/snitch/next.h").exists()
+    status, found = run_json(capsys, *CALL)
+    assert status == 3
+    assert "apt-get install gcc-riscv64-unknown-elf" in found["error"]["hint"]
+    assert [Path(f).name for f in found["files"]] == ["next.S", "next.h"]
+    assert (found["check"], found["time"]) == (None, None)
 
 
 def test_there_is_no_library(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -159,3 +164,58 @@ def test_play_counts_cycles(
     cycles = re.findall(r"✓ (\d+) cycles", out)
     assert len(cycles) == 2
     assert f"1.00 times as fast as {cycles[0]} cycles, the previous time" in out
+
+
+def test_marks_that_are_not_followed_are_told(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "next.ir").write_text(
+        """kernel next
+in  x: f64[4, 8]
+out y: f64[4, 8]
+out z: f64[4, 8]
+
+4@stream 8 y[{0},{1}] = exp(x[{0},{1}])
+4 8@frep z[{0},{1}] = x[{0},{1}]
+"""
+    )
+    assert main([*CALL, "--check"]) == 0
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("  lower")]
+    assert len(lines) == 1
+    assert " · scope i0: not streamed, it computes exp" in lines[0]
+    assert "(and 1 more: --emit lowered)" in lines[0]
+    _, found = run_json(capsys, *CALL, "--check")
+    assert found["notes"][0].startswith("scope i0: not streamed, it computes exp")
+    assert found["notes"][1] == "scope i1_2: @frep needs a @stream scope around it"
+    assert main([*CALL, "--emit", "source"]) == 0
+    assert capsys.readouterr().err.count("note: scope ") == 2
+
+
+def test_marks_of_the_planner_are_not_told(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, found = run_json(capsys, "stencil5", "--target", "snitch", "-o", "out")
+    assert (status, found["notes"]) == (0, [])
+
+
+def test_threads_are_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main([*CALL, "--threads", "4"])
+    assert stop.value.code == 2
+    assert "a Snitch cluster has --cores" in capsys.readouterr().err
+
+
+def test_no_flag_is_given_twice(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for kernel in (KERNEL, KERNEL.replace("\nN y", "\nN@core y")):
+        (folder / "next.ir").write_text(kernel)
+        _, found = run_json(capsys, *CALL, "--check")
+        flags = [word for word in found["build"]["command"].split() if word.startswith("-")]
+        assert len(flags) == len(set(flags))
+
+
+def test_arguments_that_do_not_fit_the_tcdm_are_told(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "next.ir").write_text("kernel sum\nsize N = 9\nin x: i32[N]\nout s: i32[]\n\nN s[] += x[{0}]\n")
+    for size, told in (("40000", True), ("20000", False)):
+        assert main([*CALL, "-D", f"N={size}", "--check"]) == 0
+        out = capsys.readouterr().out
+        assert ("of the TCDM are left for them: it reads main memory, without streams" in out) is told
+        _, found = run_json(capsys, *CALL, "-D", f"N={size}", "--check")
+        assert any("tcdm_tiles" in note for note in found["notes"]) is told

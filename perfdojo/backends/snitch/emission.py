@@ -73,6 +73,7 @@ def emitted(program: Program, target: Target, fp: FpLevel, options: EmitOptions)
         alignment=ALIGNMENT,
         cores=cores,
         dma="dma" in shares,
+        notes=function.notes,
         memory="main" if "dma" in shares else "tcdm" if streams_of(function) else "",
     )
     whole = whole_kernel(function, arguments)

@@ -97,35 +97,31 @@ def build_elf(
     # what the compiler calls in C code lies behind the kernel, so that listings begin with the kernel
     support = [SUPPORT] if any(n.endswith(".c") for n, _ in emitted.files) else []
     sources = (*map(_harness, names), *made, *emitted.files, *map(_harness, support))
-    divider = () if DIVIDER in emitted.requires else (NO_DIVIDER,)
     left = "perfdojo_images" if area.in_main else "perfdojo_snapshots"
     defined = f"perfdojo_left={left}" if self_check else "perfdojo_check=0"
     request = BuildRequest(
         f"{emitted.kernel}-{emitted.target}",
         "executable",
         sources,
-        (
-            *C_FLAGS,
-            *divider,
-            *WARNING_FLAGS,
-            *emitted.flags,
-            *ARCHITECTURE,
-            *LINK_FLAGS,
-            f"-Wl,--defsym={defined}",
-        ),
-        (*emitted.links, "-lgcc"),
+        (*c_flags(emitted), *WARNING_FLAGS, *LINK_FLAGS, f"-Wl,--defsym={defined}"),
+        tuple(dict.fromkeys((*emitted.links, "-lgcc"))),
     )
     return build_files(request, tools.compiler, tools.cpu, tools.places)
+
+
+def c_flags(emitted: EmittedSource) -> tuple[str, ...]:
+    """Return the flags for C code, each once: the last one of several counts for gcc."""
+    divider = () if DIVIDER in emitted.requires else (NO_DIVIDER,)
+    flags = (*C_FLAGS, *divider, *emitted.flags, *ARCHITECTURE)
+    return tuple(f for k, f in enumerate(flags) if f not in flags[k + 1 :])
 
 
 def assembly(emitted: EmittedSource, tools: Tools) -> str | Failure:
     """Return the assembly of the kernel: what the compiler makes of C files, and those that were emitted."""
     texts = [text for name, text in emitted.files if name.endswith(".S")]
     if any(name.endswith(".c") for name, _ in emitted.files):
-        divider = () if DIVIDER in emitted.requires else (NO_DIVIDER,)
-        flags = (*C_FLAGS, *divider, *emitted.flags, *ARCHITECTURE)
         c_files = tuple(f for f in emitted.files if not f[0].endswith(".S"))
-        request = BuildRequest(f"{emitted.kernel}-{emitted.target}", "assembly", c_files, flags)
+        request = BuildRequest(f"{emitted.kernel}-{emitted.target}", "assembly", c_files, c_flags(emitted))
         made = build_files(request, tools.compiler, tools.cpu, tools.places)
         if isinstance(made, Failure):
             return made

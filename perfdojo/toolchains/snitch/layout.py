@@ -13,8 +13,8 @@ from perfdojo.compiler.emitted import Argument, EmittedSource
 LINE = 64
 """Bytes between arguments, and what all of them are aligned to: a block that the DMA moves in a cycle."""
 TCDM_BYTES = 128 << 10
-RESERVED_BYTES = 8 << 10
-"""Of the TCDM, for stacks, the harness and what the kernel keeps there, when arguments are placed."""
+ARGUMENT_BYTES = TCDM_BYTES - (8 << 10)
+"""Of the TCDM, for arguments; the rest is for stacks, the harness and what the kernel keeps there."""
 STACK_BYTES = {True: 1024, False: 4096}
 """Of each hart: where several call the kernel, and where one does."""
 DMA_HART = 8
@@ -51,8 +51,7 @@ def place(emitted: EmittedSource) -> Area:
     for a in emitted.arguments:
         offsets.append(at)
         at = _up(_up(at + a.bytes, LINE) + LINE, alignment)
-    fits = at + RESERVED_BYTES <= TCDM_BYTES
-    in_main = emitted.memory == "main" or (not emitted.memory and not fits)
+    in_main = emitted.memory == "main" or (not emitted.memory and at > ARGUMENT_BYTES)
     return Area(emitted.arguments, tuple(offsets), at, alignment, in_main)
 
 

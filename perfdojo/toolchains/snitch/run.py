@@ -14,7 +14,7 @@ from perfdojo.toolchains.results import Failure, Outcome, RunResult
 from perfdojo.toolchains.snitch.elf import Elf, read_elf
 from perfdojo.toolchains.snitch.gcc import DIVIDER, Tools, build_elf
 from perfdojo.toolchains.snitch.judge import judge_area, judge_results, read_results, results_bytes
-from perfdojo.toolchains.snitch.layout import DMA_HART, RESERVED_BYTES, TCDM_BYTES, Area, image, place
+from perfdojo.toolchains.snitch.layout import ARGUMENT_BYTES, DMA_HART, TCDM_BYTES, Area, image, place
 from perfdojo.toolchains.snitch.simulator import MEMORY_BYTES, Fault, Job, Simulation, simulate
 
 CHECK_TIMEOUT_S = 60.0
@@ -55,10 +55,10 @@ def build(emitted: EmittedSource, tools: Tools, self_check: bool = False) -> Bui
         PerfDojoError: its arguments must lie in the TCDM and do not fit there.
     """
     area = place(emitted)
-    if not area.in_main and area.size_bytes > TCDM_BYTES - RESERVED_BYTES:
+    if not area.in_main and area.size_bytes > ARGUMENT_BYTES:
         raise PerfDojoError(
             f"{emitted.kernel} streams its arguments from the TCDM, where they need {area.size_bytes} bytes; "
-            f"{TCDM_BYTES - RESERVED_BYTES} of its {TCDM_BYTES} are left for them",
+            f"{ARGUMENT_BYTES} of its {TCDM_BYTES} are left for them",
             hint="choose smaller sizes with -D, or tile it for the DMA",
         )
     made = build_elf(emitted, area, tools, self_check)

@@ -11,7 +11,7 @@ from perfdojo.compiler.diagnostics import PerfDojoError
 from perfdojo.compiler.emitted import Argument, EmittedSource
 from perfdojo.toolchains.results import Failure, MissingTool
 from perfdojo.toolchains.snitch.gcc import Tools, find_tools
-from perfdojo.toolchains.snitch.layout import RESERVED_BYTES, TCDM_BYTES, place
+from perfdojo.toolchains.snitch.layout import ARGUMENT_BYTES, TCDM_BYTES, place
 from perfdojo.toolchains.snitch.run import build, run
 from tests.toolchains.snitch.kernels import (
     ADD,
@@ -78,7 +78,7 @@ def test_what_does_not_fit_the_tcdm_lies_in_main_memory(tools: Tools) -> None:
 
 
 def test_the_area_fits_beside_what_is_reserved() -> None:
-    most = TCDM_BYTES - RESERVED_BYTES - 128
+    most = ARGUMENT_BYTES - 128
     assert not place(in_c("return 0;", (vector("x", "in", "f64", most // 8),))).in_main
     assert place(in_c("return 0;", (vector("x", "in", "f64", most // 8 + 1),))).in_main
     small = in_c("return 0;", (vector("x", "in"),))
