@@ -1,6 +1,6 @@
 """Cycles of division, roots and elementary functions on the simulated Snitch core, as the docs list them.
 
-    python benchmarks/snitch_functions.py
+    python -m benchmarks.snitch_functions
 
 A loop over 64 arguments in the TCDM, warm instruction cache, less the loop that copies them.
 """

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from perfdojo.backends.helpers import helper_text
 from perfdojo.backends.snitch.runtime import ARRAYS, public_names, runtime, runtime_files
 
 Array = NDArray[Any]
@@ -31,6 +32,8 @@ FLAGS = (
     "-march=native",
 )
 SINGLE = ("__divsf3", "sqrtf", "snitch_rsqrtf", "rintf", "floorf", "ceilf")
+SIGMOID = "pd_sigmoid_f64"
+"""A helper of C code, made of exp."""
 TWO = ("__divsf3", "__divdf3", "pow", "fmin", "fmax")
 
 
@@ -59,14 +62,14 @@ class Native:
         scalar = public_names() - ARRAYS.keys()
         write(folder, scalar)
         loops = []
-        for name in sorted(scalar):
+        for name in sorted((*scalar, SIGMOID)):
             type = "float" if name in SINGLE else "double"
             more, second = (f", const {type} *z", ", z[i]") if name in TWO else ("", "")
             loops.append(
                 f"void run_{name}(long n, {type} *restrict y, const {type} *x{more}) {{\n"
                 f"  for (long i = 0; i < n; i++) y[i] = {name}(x[i]{second});\n}}"
             )
-        text = "\n".join((runtime(scalar), *loops))
+        text = "\n".join((runtime(scalar), helper_text([SIGMOID]), *loops))
         # -Bsymbolic: the process has a sqrt already
         compile_c(text, folder / "runtime.so", "-shared", "-fPIC", "-Wl,-Bsymbolic")
         self._library = ctypes.CDLL(str(folder / "runtime.so"))
