@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from perfdojo.backends.emission import environment, nested
 from perfdojo.backends.names import Names
-from perfdojo.backends.snitch.assembly import Routine, Text
+from perfdojo.backends.snitch.assembly import Routine, written
+from perfdojo.backends.snitch.writer import Text
 from perfdojo.compiler.emitted import C_TYPES, Argument
 from perfdojo.compiler.lowering.lir import Comment, Const, Function, Stream
 
@@ -106,9 +107,9 @@ def assembly_file(
             after = [g.stream for g in group[number + 1 :]]
             waits = any(_depend(n.stream, other) for other in after)
             ends = (number == 0, number == len(group) - 1) if whole else (False, False)
-            routine = _routine(n, whole, waits, len(group) > 1, arguments, ends)
-            lines += [_line(t) for t in routine.written()]
-            pool += routine.pool
+            made = written(_routine(n, whole, waits, len(group) > 1, arguments, ends))
+            lines += [_line(t) for t in made.lines]
+            pool += made.pool
         if any(n.stream.nest.checks for n in group):
             lines.append(_line(Text("xori a0, a0, 1", "whether it met a NaN")))
         lines += ["    li a0, 0", "    ret"] if whole else ["    ret"]
