@@ -13,6 +13,7 @@ from perfdojo.compiler.diagnostics import PerfDojoError
 from perfdojo.compiler.ir import Program
 from perfdojo.compiler.text.parse import parse
 from perfdojo.compiler.verify import verify
+from tests.fuzz.questions import RANGES, question
 from tests.fuzz.sweeps import carried, chain, diagonal, sums, sweep
 from tests.fuzz.writer import Buffer, Writer
 
@@ -27,8 +28,8 @@ ORDER = (
     "tile_scope",
 )
 """Moves that change the order of accesses."""
-RANGES = ("peel_scope", "tile_scope")
-"""Moves that may run iterations again."""
+SUMS = ("reorder", "split_reduction", "vectorize")
+"""Moves that give a sum several accumulators."""
 STORAGE = (
     "create_temporary",
     "expand_buffer",
@@ -63,24 +64,27 @@ def kernel(w: Writer) -> tuple[str, tuple[str, ...]]:
     w.known = [w.declare("in", r, d) for d in ("f32", "i32") for r in (1, 2)]
     kind = rng.random()
     moves: tuple[str, ...] = ORDER
-    if kind < 0.36:
+    if kind < 0.32:
         stages(w, dtypes)
         moves = rng.choice((STORAGE, VALUES, ORDER))
-    elif kind < 0.56:
+    elif kind < 0.49:
         sums(w)
-    elif kind < 0.8:
+        moves = rng.choice((ORDER, ORDER, SUMS))
+    elif kind < 0.7:
         for _ in range(rng.choice((1, 1, 2))):
             sweep(w)
         moves = rng.choice((ORDER, ORDER, RANGES))
-    elif kind < 0.92:
+    elif kind < 0.81:
         chain(w)
         moves = rng.choice((ORDER, VALUES, VALUES))
-    elif kind < 0.97:
+    elif kind < 0.86:
         carried(w)
-        moves = STORAGE
-    else:
+        moves = ("reuse_buffers", "reuse_dims")
+    elif kind < 0.88:
         diagonal(w)
         moves = STORAGE
+    else:
+        moves = question(w)
     text = "\n".join(w.lines)
     header = [h for h in w.header if not h.startswith("in ") or f"{h.split()[1][:-1]}[" in text]
     return "\n".join(["kernel flows", *header, text]) + "\n", moves

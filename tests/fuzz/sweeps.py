@@ -152,12 +152,12 @@ def chain(w: Writer) -> None:
 def carried(w: Writer) -> None:
     """Two temporaries of one kind in a row: one is for the row alone, the other one for the next row."""
     rng, rows, n = w.rng, w.rows, w.columns
-    shape, at = rng.choice((("", ""), (f"{n}", "{K}")))
+    shape, at = rng.choice((("", ""), (f"{n}", "{K}"), (f"{n}", "{K}")))
     a, b = w.fresh("t"), w.fresh("t")
     w.header += [f"tmp {a}: f32[{shape}]", f"tmp {b}: f32[{shape}]"]
     y = w.declare("inout", 2, "f32")
     i, column = w.fresh("i"), w.fresh("k")
-    together = bool(at) and rng.random() < 0.5
+    together = bool(at) and rng.random() < 0.7
 
     def line(target: str, value: str, guard: str = "") -> str:
         k = column if together else w.fresh("k")
@@ -168,13 +168,14 @@ def carried(w: Writer) -> None:
         column = "{K}" if at else rng.randrange(n)
         return f"{w.known[1].name}[{{{i}}},{column}] {rng.choice(('* 0.5', '+ 1.0', ''))}"
 
-    alone = [line(f"{a}[{at}]", given()), line(f"{y.name}[{{{i}}},{{K}}]", f"{a}[{at}] * 3.0")]
+    result = f"{y.name}[{{{i}}},{{K}}]"
+    alone = [line(f"{a}[{at}]", given()), line(result, f"{a}[{at}] * 3.0 - {result}")]
     next_row = [
         line(f"{b}[{at}]", given(), f" if {{{i}}} < 1"),
-        line(f"{y.name}[{{{i}}},{{K}}]", f"{b}[{at}] - {y.name}[{{{i}}},{{K}}]"),
+        line(result, f"{b}[{at}] - {result}"),
         line(f"{b}[{at}]", given()),
     ]
-    lines = [*alone, *next_row] if rng.random() < 0.5 else [*next_row, *alone]
+    lines = [*alone, *next_row] if rng.random() < 0.3 else [*next_row, *alone]
     opened, bars = (f"{i}:{rows} {column}:{n}", "| |") if together else (f"{i}:{rows}", "|")
     w.lines += [f"{opened} {lines[0]}", *(f"{bars} {one}" for one in lines[1:])]
 

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import ast
+import random
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import CodeType
 
 import pytest
 
+from perfdojo.compiler.bind import bind
+from perfdojo.compiler.text.parse import parse
+from perfdojo.compiler.verify import verify
 from tests.fuzz.baseline import function_of, record, source_of
 from tests.fuzz.faults import FAULTS
+from tests.fuzz.questions import ahead, pairs, picks, scan
 from tests.fuzz.run import EXECUTORS, run_seeds
+from tests.fuzz.writer import Writer
 
 
 def _source(module: str) -> str:
@@ -52,6 +58,15 @@ def test_a_record_tells_whose_function_ran() -> None:
     ran = {FAULTS[n].module.rsplit(".", 1)[-1] for n in before.ran}
     assert ran
     assert "accumulators" not in ran, "the validator executes this seed"
+
+
+@pytest.mark.parametrize("question", [ahead, pairs, picks, scan])
+def test_every_question_is_a_program_that_is_proved(question: Callable[[Writer], tuple[str, ...]]) -> None:
+    for seed in range(20):
+        w = Writer(random.Random(seed), rows=4, columns=seed % 4 + 1)
+        w.known = [w.declare("in", 1, "f32")]
+        assert question(w)
+        verify(bind(parse("\n".join(["kernel asked", *w.header, *w.lines]) + "\n", "asked")))
 
 
 @pytest.mark.parametrize("first", [0, 80])

@@ -69,6 +69,8 @@ class Writer:
             found += [f"{{{k}}} + {self.rng.randint(1, free)}"] * 3
         if 2 * steps <= extent + 1:
             found += [f"2 * {{{k}}}"] * 3
+        if 2 * steps <= extent:
+            found.append(f"2 * {{{k}}} + 1")
         return self.rng.choice(found)
 
     def load(self, b: Buffer, row: str, k: str, steps: int) -> str:
