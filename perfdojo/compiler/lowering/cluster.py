@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from perfdojo.compiler.analysis.accesses import model
+from perfdojo.compiler.analysis.barriers import set_barriers
 from perfdojo.compiler.analysis.harts import Item, Part, all_parts, names_in, parts
 from perfdojo.compiler.ir import Scope
 from perfdojo.compiler.lowering.context import Context, Frame
@@ -27,6 +28,7 @@ def clustered(context: Context) -> tuple[Stmt, ...] | None:
         return None
     known = model(context.program)
     items = parts(known, context.cores, _copied(context))
+    set_barriers(known, items, context.cores)
     found = list(all_parts(items))
     context.spread |= {node.name for part in found if part.who == "cores" for node in part.nodes}
     for scope in scopes(context.program) if context.cores > 1 else ():

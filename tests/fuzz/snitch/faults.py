@@ -156,18 +156,18 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "a loop of the FPU makes one pass more",
-        BACKEND + "assembly.py",
-        "frep_o {self._count(item.count - 1)}",
-        "frep_o {self._count(item.count)}",
+        BACKEND + "loops.py",
+        "frep_o {self.w.passes(item.count - 1)}",
+        "frep_o {self.w.passes(item.count)}",
     ),
     Fault(
         "a loop of the core makes one pass less",
-        BACKEND + "assembly.py",
-        'self._say(f"li {counter}, {item.count}")',
-        'self._say(f"li {counter}, {max(1, item.count - 1)}")',
+        BACKEND + "loops.py",
+        'w.say(f"li {counter}, {item.count}")',
+        'w.say(f"li {counter}, {max(1, item.count - 1)}")',
     ),
-    Fault("a constant is not boxed", BACKEND + "assembly.py", 'ljust(8, b"\\xff")', 'ljust(8, b"\\x00")'),
-    Fault("a constant fills one lane", BACKEND + "assembly.py", "whole = one * c.type.lanes", "whole = one"),
+    Fault("a constant is not boxed", BACKEND + "constants.py", 'ljust(8, b"\\xff")', 'ljust(8, b"\\x00")'),
+    Fault("a constant fills one lane", BACKEND + "constants.py", "whole = one * c.type.lanes", "whole = one"),
     Fault(
         "registers of the caller are not saved",
         BACKEND + "assembly.py",
@@ -177,14 +177,14 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "a nest that C calls returns before its results are in memory",
         BACKEND + "assembly.py",
-        "if m.write and (self.called or self.waits):",
+        "if m.write and (r.called or r.waits):",
         "if False:",
     ),
     Fault(
         "streams stay on",
         BACKEND + "assembly.py",
-        'self._say("csrrci x0, SSR, 1"',
-        'self._say("csrrsi x0, SSR, 1"',
+        'w.say("csrrci x0, SSR, 1"',
+        'w.say("csrrsi x0, SSR, 1"',
     ),
     Fault(
         "loops of the FPU never wait for an empty buffer",
@@ -230,7 +230,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "harts do not wait for what was before a loop",
-        "perfdojo/compiler/analysis/harts.py",
+        "perfdojo/compiler/analysis/barriers.py",
         "        if clash:\n            loop.barrier = True",
         "        if False:\n            loop.barrier = True",
     ),
