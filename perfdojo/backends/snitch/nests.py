@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from perfdojo.backends.emission import environment, nested
 from perfdojo.backends.names import Names
 from perfdojo.backends.snitch.assembly import Routine, written
+from perfdojo.backends.snitch.encodings import PACKED, PACKED_ONE, WORDS
 from perfdojo.backends.snitch.writer import Text
 from perfdojo.compiler.emitted import C_TYPES, Argument
 from perfdojo.compiler.lowering.lir import Comment, Const, Function, Stream
@@ -16,30 +17,6 @@ from perfdojo.compiler.lowering.lir import Comment, Const, Function, Stream
 MAX_ARGUMENTS = 8
 """Pointers that are passed in registers."""
 COMMENT_COLUMN = 40
-
-WORDS = (
-    ("REPEAT", 1),
-    *((f"BOUND{k}", 2 + k) for k in range(4)),
-    *((f"STRIDE{k}", 6 + k) for k in range(4)),
-    *((f"RPTR{k}", 24 + k) for k in range(4)),
-    *((f"WPTR{k}", 28 + k) for k in range(4)),
-)
-"""Words of a data mover; writing a pointer launches it, with as many loops as its number and one."""
-
-_F7 = {"add": 0x41, "sub": 0x42, "mul": 0x43, "min": 0x45, "max": 0x46, "mac": 0x48, "mre": 0x49}
-_SIGN_F7 = {"sgnj": 0x4D, "sgnjn": 0x4E, "sgnjx": 0x4F}
-PACKED = (
-    *(
-        (f"vf{name}_{suffix}", f3, f7)
-        for suffix, f3 in (("s", 0), ("h", 2))
-        for name, f7 in (*_F7.items(), *_SIGN_F7.items())
-    ),
-    *((f"vf{name}_r_{suffix}", f3, f7) for suffix, f3 in (("s", 4), ("h", 6)) for name, f7 in _F7.items()),
-    ("vfcpka_s_s", 0, 0x58),
-)
-"""Packed instructions: name of the macro, funct3, funct7."""
-PACKED_ONE = (("vfsum_s", 0, 0x47, 28), ("vfsum_h", 2, 0x47, 30))
-"""Those with one operand: the second register field tells which they are."""
 
 
 @dataclass(frozen=True, slots=True)

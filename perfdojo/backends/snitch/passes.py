@@ -10,15 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-OPERATIONS = {"add": 0x41, "sub": 0x42, "mul": 0x43, "min": 0x45, "max": 0x46, "mac": 0x48, "msub": 0x49}
-"""Packed instructions, by the bits that tell them apart; mac and msub add a product to their result."""
 _APART = {"min": 1, "max": 1}
 """Steps from one to another that needs its result, else 2: issues are two to a step, latencies 2 or 4."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """`dest = op(args)`; `dest` is "" where the result goes to memory.
+    """`dest = op(args)`, a packed instruction (`encodings.F7`); `dest` is "" where the result goes to memory.
 
     Arguments are values of the pass, constants ("$name"), and what the movers of ft0 and ft1 bring ("<0",
     "<1").
@@ -31,7 +29,7 @@ class Step:
     @property
     def tied(self) -> bool:
         """Whether it adds to what `dest` holds."""
-        return self.op in ("mac", "msub")
+        return self.op in ("mac", "mre")
 
     @property
     def values(self) -> set[str]:
@@ -90,7 +88,7 @@ def parsed(text: str) -> list[Step]:
             versions[words[0]] = versions.get(words[0], 0) + 1
             steps.append(Step(words[2], value(words[0]), args))
         else:
-            op = {"+=": "mac", "-=": "msub"}[words[1]]
+            op = {"+=": "mac", "-=": "mre"}[words[1]]
             steps.append(Step(op, value(words[0]), (value(words[2]), value(words[4]))))
     return steps
 

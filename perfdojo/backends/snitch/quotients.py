@@ -13,13 +13,19 @@ tests compare them all.
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from perfdojo.backends.emission import environment
-from perfdojo.backends.snitch.passes import OPERATIONS, Pass, Step, laid_out, parsed
+from perfdojo.backends.snitch.encodings import F7
+from perfdojo.backends.snitch.passes import Pass, Step, laid_out, parsed
 from perfdojo.compiler.elementary import coefficients as c
 from perfdojo.compiler.emitted import MARKER
 
+REGISTERS = 29
+"""FP registers that are no streams."""
+KEPT = (8, 9, *range(18, 28))
+"""Those that a callee leaves as they were."""
 GUESS = 0x7EF311C7
 """Minus the bits of an f32 d, those of about 1 / d (Lomont 2003 has the like for inverse roots)."""
 THIRD = """
@@ -64,9 +70,9 @@ class Quotient:
     second: str
 
     @property
-    def limit(self) -> int:
+    def limit(self) -> str:
         """Bits of t for the largest argument: an fma of f32, in f64, which has room for product and sum."""
-        return _bits(self.high * self.scale + c.ROUND + self.shift)
+        return f32_word(self.high * self.scale + c.ROUND + self.shift)
 
 
 _TANH = Quotient(
@@ -109,30 +115,12 @@ def assembly(name: str) -> str:
     """Return the assembly of `snitch_<name>_blocks`."""
     q = FUNCTIONS[name]
     constants = ROUNDING | {"magic": c.ROUND + q.shift} | q.constants
-    pairs = (29 - len(constants)) // 2
+    pairs = (REGISTERS - len(constants)) // 2
     passes = [laid_out(parsed(text), pairs) for text in (q.first, q.second, THIRD)]
     used = max(max(p.registers.values()) for p in passes) + 1
-    registers = {f"${n}": k for k, n in enumerate(constants)}
-    free = [f"f{k}" for k in (*range(3, 8), *range(10, 18), *range(28, 32), 8, 9, *range(18, 28))]
-    saved = [r for r in free[: len(constants) + 2 * used] if int(r[1:]) in (8, 9, *range(18, 28))]
-
-    def lines(steps: list[Step], p: Pass) -> list[str]:
-        def pair(word: str) -> tuple[str, str]:
-            if word == "":
-                return "f2", "f2"
-            if word[0] == "<":
-                return f"f{word[1]}", f"f{word[1]}"
-            if word[0] == "$":
-                return free[registers[word]], free[registers[word]]
-            first = len(constants) + 2 * p.registers[word]
-            return free[first], free[first + 1]
-
-        found = []
-        for s in steps:
-            words = [pair(w) for w in (s.dest, *s.args)]
-            found += [f"packed {OPERATIONS[s.op]:#x}, {', '.join(w[side] for w in words)}" for side in (0, 1)]
-        return found
-
+    free = [f"f{k}" for k in (*range(3, 8), *range(10, 18), *range(28, 32), *KEPT)]
+    values = free[len(constants) :]
+    registers = {f"${n}": register for n, register in zip(constants, free, strict=False)}
     return (
         environment("snitch")
         .get_template("snitch_quotient.S.j2")
@@ -142,22 +130,47 @@ def assembly(name: str) -> str:
             name=name,
             passes=[
                 {
-                    "begin": lines(list(p.begin()), p),
-                    "loop": lines(list(p.steps), p),
-                    "end": lines(list(p.end()), p),
+                    "begin": _lines(p.begin(), p, registers, values),
+                    "loop": _lines(p.steps, p, registers, values),
+                    "end": _lines(p.end(), p, registers, values),
                     "depth": p.depth,
                     "uses": [sum(f"<{m}" in s.args for s in p.steps) for m in (0, 1)],
                 }
                 for p in passes
             ],
-            constants=[(n, free[k], f"{_bits(v):#010x}") for k, (n, v) in enumerate(constants.items())],
-            saved=saved,
-            limit=f"{q.limit:#010x}",
+            constants=[(n, registers[f"${n}"], f32_word(v)) for n, v in constants.items()],
+            saved=[r for r in (*registers.values(), *values[: 2 * used]) if int(r[1:]) in KEPT],
+            limit=q.limit,
             guess=f"{GUESS:#010x}",
         )
     )
 
 
-def _bits(value: float) -> int:
-    """Return the bits of the f32 next to a number."""
-    return int(struct.unpack("I", struct.pack("f", value))[0])
+def _lines(steps: Iterable[Step], p: Pass, constants: Mapping[str, str], values: Sequence[str]) -> list[str]:
+    """Return two instructions for each step, one for each pair of elements.
+
+    Args:
+        constants: register of each.
+        values: registers for the values of a pass, two for each.
+    """
+
+    def registers(word: str) -> tuple[str, str]:
+        if word == "":
+            return "f2", "f2"
+        if word[0] == "<":
+            return f"f{word[1]}", f"f{word[1]}"
+        if word[0] == "$":
+            return constants[word], constants[word]
+        first = 2 * p.registers[word]
+        return values[first], values[first + 1]
+
+    found = []
+    for s in steps:
+        words = [registers(w) for w in (s.dest, *s.args)]
+        found += [f"packed {F7[s.op]:#x}, {', '.join(w[side] for w in words)}" for side in (0, 1)]
+    return found
+
+
+def f32_word(value: float) -> str:
+    """Return the bits of the f32 next to a number, in hexadecimal."""
+    return f"{struct.unpack('I', struct.pack('f', value))[0]:#010x}"

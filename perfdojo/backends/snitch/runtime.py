@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import struct
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
@@ -127,14 +126,10 @@ def _assembly(file: str) -> str:
     first = {"high": 90.0, "low": c.EXP_LOW, "scale": c.LOG2_E / 2, "magic": c.ROUND + c.BIAS}
     rest = {"2 log 2": 2 * c.LN_2, "its rest": 2 * c.LN_2_REST}
     terms = {f"r^{k}": value for k, value in enumerate(c.EXP) if k > 0}
-    constants = [(name, _word(value)) for name, value in (first | rest | terms).items()]
+    constants = [(name, quotients.f32_word(value)) for name, value in (first | rest | terms).items()]
     text = environment("snitch").get_template(f"{file}.j2")
-    return text.render(marker=MARKER, file=file, constants=constants, t_of_65=_word(c.ROUND + c.BIAS + 65))
-
-
-def _word(value: float) -> str:
-    """Return the bits of an f32."""
-    return f"0x{struct.unpack('I', struct.pack('f', value))[0]:08x}"
+    t_of_65 = quotients.f32_word(c.ROUND + c.BIAS + 65)
+    return text.render(marker=MARKER, file=file, constants=constants, t_of_65=t_of_65)
 
 
 def _needed(names: Iterable[str]) -> tuple[str, ...]:

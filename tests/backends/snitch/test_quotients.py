@@ -141,7 +141,7 @@ def in_c(
             "min": f"fminf({a}, {b})",
             "max": f"fmaxf({a}, {b})",
             "mac": f"fmaf({a}, {b}, {dest})",
-            "msub": f"fmaf(-{a}, {b}, {dest})",
+            "mre": f"fmaf(-{a}, {b}, {dest})",
         }[s.op]
         # gcc 12 takes a product with -1 into the next multiply-add, with another sign of zero
         lines.append(f'{"" if s.tied else "float "}{dest} = {value}; __asm__("" : "+x"({dest}));')
