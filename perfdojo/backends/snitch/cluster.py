@@ -9,12 +9,11 @@ from perfdojo.backends.scalar import ScalarPrinter
 from perfdojo.compiler.emitted import C_TYPES, MARKER
 from perfdojo.compiler.ir import CONCURRENT_MARKS, Program
 from perfdojo.compiler.lowering.lir import Allocate, Barrier, Copy, For, Function, Share, Wait
+from perfdojo.compiler.lowering.nests.limits import TCDM_BYTES
 from perfdojo.compiler.lowering.target import Target
 from perfdojo.compiler.walk import scopes
 
 HEADER = "snitch_cluster.h"
-TCDM_BYTES = 128 << 10
-"""A temporary that is larger lies in main memory."""
 STACK_BYTES = 384
 """Of temporaries on the stack of each of several harts, which is 1 KiB."""
 BANKS, BANK_BYTES, APART = 32, 8, 4
@@ -85,7 +84,10 @@ class ClusterPrinter(ScalarPrinter):
         return f"snitch_dma_copy({to}, {source}, {s.bytes}, {s.rows}, {s.to_step}, {s.from_step});"
 
     def static(self, s: Allocate, alignment: int) -> str:
-        """Return the line that declares a temporary in static memory, or the copies of all cores."""
+        """Return the line that declares a temporary in static memory, or the copies of all cores.
+
+        What is larger than the TCDM lies in main memory.
+        """
         type = C_TYPES[s.dtype.name]
         if s.copies == 1:
             name = self.names.give("buffer", s.buffer)

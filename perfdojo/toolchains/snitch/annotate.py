@@ -8,7 +8,7 @@ from itertools import pairwise
 from perfdojo.toolchains.snitch.listing import Instruction, disassemble
 from perfdojo.toolchains.snitch.measure import CycleMeasurement
 from perfdojo.toolchains.snitch.run import Built
-from perfdojo.toolchains.snitch.simulator import LineReport
+from perfdojo.toolchains.snitch.simulation import LineReport
 from perfdojo.toolchains.snitch.words import stalls_text
 
 _HEAD = f"{'address':>8} {'core':>8} {'cycles':>8} {'FP':>9}  {'instruction':<42} waited for"
@@ -24,7 +24,6 @@ def annotate(built: Built, m: CycleMeasurement) -> str:
 
 
 def _lines(built: Built, m: CycleMeasurement) -> Iterator[str]:
-    start, end = (built.elf.symbols[f"perfdojo_kernel_{s}"] for s in ("text", "end"))
     harts = f"{m.cores} cores" if m.cores > 1 else "1 core"
     share = "" if m.utilisation is None else f", FPU utilisation {100 * m.utilisation:.1f} %"
     counts = f"{m.fpu_issues} FPU issues, {m.instructions} instructions, {harts}"
@@ -32,7 +31,7 @@ def _lines(built: Built, m: CycleMeasurement) -> Iterator[str]:
     yield ""
     yield _HEAD
     ran = {line.pc: line for line in m.lines}
-    code = disassemble(built.elf, start, end, built.tools.compiler)
+    code = disassemble(built.elf, *built.code, built.tools.compiler)
     for name, body in _functions(built, code):
         if not any(i.pc in ran for i in body):
             continue

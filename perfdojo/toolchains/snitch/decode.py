@@ -5,19 +5,18 @@ Encodings: the extensions Xssr, Xfrep, Xdma and Xfvec, checked on the RTL of sni
 
 from __future__ import annotations
 
-_NUMBERS = range(12)
 INTEGER = (
     *("zero", "ra", "sp", "gp", "tp", "t0", "t1", "t2", "s0", "s1"),
-    *(f"a{k}" for k in _NUMBERS[:8]),
-    *(f"s{k}" for k in _NUMBERS[2:]),
-    *(f"t{k}" for k in _NUMBERS[3:7]),
+    *(f"a{k}" for k in range(8)),
+    *(f"s{k}" for k in range(2, 12)),
+    *(f"t{k}" for k in range(3, 7)),
 )
 FLOAT = (
-    *(f"ft{k}" for k in _NUMBERS[:8]),
+    *(f"ft{k}" for k in range(8)),
     *("fs0", "fs1"),
-    *(f"fa{k}" for k in _NUMBERS[:8]),
-    *(f"fs{k}" for k in _NUMBERS[2:]),
-    *(f"ft{k}" for k in _NUMBERS[8:]),
+    *(f"fa{k}" for k in range(8)),
+    *(f"fs{k}" for k in range(2, 12)),
+    *(f"ft{k}" for k in range(8, 12)),
 )
 CSRS = {"0x7c0": "ssr", "0x7c2": "barrier", "0x7c3": "sc", "0x7c6": "copift", "0x800": "fmode"}
 """As objdump writes them, and Snitch's names."""

@@ -31,7 +31,8 @@ from perfdojo.toolchains.snitch.elf import Elf
 from perfdojo.toolchains.snitch.expected import Expected, interval_bytes, judge_exit
 from perfdojo.toolchains.snitch.layout import image
 from perfdojo.toolchains.snitch.run import COMPARE, KEEP, Built, Machine, input_memory, program
-from perfdojo.toolchains.snitch.simulator import Job, Simulation
+from perfdojo.toolchains.snitch.simulation import Simulation
+from perfdojo.toolchains.snitch.simulator import Job
 
 Kind = Literal["verilator", "banshee"]
 READ, WAIT = 0, 2

@@ -88,7 +88,7 @@ def build_elf(
 ) -> Artifact | Failure:
     """Build the kernel with its harness, or return what was built before.
 
-    Its images are zero; `perfdojo.toolchains.snitch.program` fills them in. With `self_check` the program
+    Its images are zero; `run.program` fills them in. With `self_check` the program
     compares the outputs itself and has room for what is expected.
     """
     names = (*HARNESS, "check.c") if self_check else HARNESS

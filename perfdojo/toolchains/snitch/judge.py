@@ -132,9 +132,7 @@ def judge_area(area: Area, before: bytes, first: bytes, second: bytes) -> tuple[
     """Judge the area after the calls 0 and 1; `before` is what it held before call 0."""
     for k, a in enumerate(area.arguments):
         at = area.offsets[k]
-        changed = _first_changed(
-            before, first, at + a.bytes, area.end(k) if k + 1 < len(area.offsets) else area.size_bytes
-        )
+        changed = _first_changed(before, first, at + a.bytes, area.end(k))
         if changed is None and k == 0:
             changed = _first_changed(before, first, 0, at)
         if changed is not None:

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from perfdojo.compiler.dtypes import DTYPES
 from perfdojo.compiler.emitted import Argument, EmittedSource
+from perfdojo.compiler.lowering.nests.limits import TCDM_BYTES
 
 LINE = 64
 """Bytes between arguments, and what all of them are aligned to: a block that the DMA moves in a cycle."""
-TCDM_BYTES = 128 << 10
 ARGUMENT_BYTES = TCDM_BYTES - (8 << 10)
 """Of the TCDM, for arguments; the rest is for stacks, the harness and what the kernel keeps there."""
 STACK_BYTES = {True: 1024, False: 4096}

@@ -20,7 +20,7 @@ from perfdojo.toolchains.snitch.run import (
     limits,
     program,
 )
-from perfdojo.toolchains.snitch.simulator import LineReport, Simulation
+from perfdojo.toolchains.snitch.simulation import LineReport, Simulation
 
 _ARITHMETIC = (0x43, 0x47, 0x4B, 0x4F, 0x53)
 """Major opcodes of what the FPU computes: fmadd, fmsub, fnmsub, fnmadd, and all others on scalars."""
@@ -109,7 +109,7 @@ def _cycles(built: Built, calls: tuple[Call, ...]) -> CycleMeasurement:
 def _with_causes(
     built: Built, found: CycleMeasurement, whole: Simulation, part: Simulation
 ) -> CycleMeasurement:
-    start, end = (built.elf.symbols[f"perfdojo_kernel_{s}"] for s in ("text", "end"))
+    start, end = built.code
     before = {line.pc: line for line in part.lines}
     lines = tuple(_less(line, before.get(line.pc)) for line in whole.lines if start <= line.pc < end)
     lines = tuple(line for line in lines if line.count or line.fp_count or line.cycles or line.stalls)

@@ -8,14 +8,16 @@ from dataclasses import dataclass
 
 from perfdojo.compiler.diagnostics import PerfDojoError
 from perfdojo.compiler.emitted import EmittedSource
+from perfdojo.compiler.lowering.nests.limits import TCDM_BYTES
 from perfdojo.toolchains.arrays import Array, count_nans, from_memory, to_memory, why_unfit_inputs
 from perfdojo.toolchains.process import Limits
 from perfdojo.toolchains.results import Failure, Outcome, RunResult
 from perfdojo.toolchains.snitch.elf import Elf, read_elf
 from perfdojo.toolchains.snitch.gcc import DIVIDER, Tools, build_elf
 from perfdojo.toolchains.snitch.judge import judge_area, judge_results, read_results, results_bytes
-from perfdojo.toolchains.snitch.layout import ARGUMENT_BYTES, DMA_HART, TCDM_BYTES, Area, image, place
-from perfdojo.toolchains.snitch.simulator import MEMORY_BYTES, Fault, Job, Simulation, simulate
+from perfdojo.toolchains.snitch.layout import ARGUMENT_BYTES, DMA_HART, Area, image, place
+from perfdojo.toolchains.snitch.simulation import Fault, Simulation
+from perfdojo.toolchains.snitch.simulator import MEMORY_BYTES, Job, simulate
 
 CHECK_TIMEOUT_S = 60.0
 KEEP, COMPARE = 1, 2
@@ -46,6 +48,11 @@ class Built:
     command: str
     warnings: str
     self_check: bool = False
+
+    @property
+    def code(self) -> tuple[int, int]:
+        """Where the instructions of the kernel begin and end."""
+        return self.elf.symbols["perfdojo_kernel_text"], self.elf.symbols["perfdojo_kernel_end"]
 
 
 def build(emitted: EmittedSource, tools: Tools, self_check: bool = False) -> Built | Failure:
@@ -158,5 +165,5 @@ def describe_fault(built: Built, fault: Fault) -> str:
     where = built.elf.function_at(fault.pc)
     at = f"{where} ({fault.pc:#x})" if where else f"{fault.pc:#x}"
     text = f"hart {fault.hart} at {at}, cycle {fault.cycle}, word {fault.word:#010x}: {fault.reason}"
-    start, end = (built.elf.symbols[f"perfdojo_kernel_{s}"] for s in ("text", "end"))
+    start, end = built.code
     return text if start <= fault.pc < end else f"{text}; {built.emitted.symbol} had returned, or not begun"

@@ -58,8 +58,7 @@ def trace_call(built: Built, inputs: Mapping[str, Array], m: CycleMeasurement) -
         )
     elf = program(built, input_memory(built, inputs), len(m.calls), 0)
     done = builtin(built.tools)(elf, job(built, events=True), limits(CHECK_TIMEOUT_S))
-    start, end = (built.elf.symbols[f"perfdojo_kernel_{s}"] for s in ("text", "end"))
-    code = disassemble(built.elf, start, end, built.tools.compiler)
+    code = disassemble(built.elf, *built.code, built.tools.compiler)
     return trace(done.events, m.window, code, f"{built.emitted.symbol}, {m.cycles} cycles")
 
 

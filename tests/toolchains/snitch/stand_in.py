@@ -13,7 +13,8 @@ from pathlib import Path
 from perfdojo.toolchains.process import Limits
 from perfdojo.toolchains.snitch.elf import Elf, read_elf
 from perfdojo.toolchains.snitch.gcc import find_tools
-from perfdojo.toolchains.snitch.simulator import Job, Simulation, simulate
+from perfdojo.toolchains.snitch.simulation import Simulation
+from perfdojo.toolchains.snitch.simulator import Job, simulate
 
 ROOT = Path(__file__).parents[3]
 MAIN, MAIN_BYTES = 0x80000000, 1 << 20

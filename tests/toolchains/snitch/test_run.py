@@ -9,9 +9,10 @@ import pytest
 
 from perfdojo.compiler.diagnostics import PerfDojoError
 from perfdojo.compiler.emitted import Argument, EmittedSource
+from perfdojo.compiler.lowering.nests.limits import TCDM_BYTES
 from perfdojo.toolchains.results import Failure, MissingTool
 from perfdojo.toolchains.snitch.gcc import Tools, find_tools
-from perfdojo.toolchains.snitch.layout import ARGUMENT_BYTES, TCDM_BYTES, place
+from perfdojo.toolchains.snitch.layout import ARGUMENT_BYTES, place
 from perfdojo.toolchains.snitch.run import build, run
 from tests.toolchains.snitch.kernels import (
     ADD,

@@ -19,7 +19,8 @@ from pathlib import Path
 from perfdojo.toolchains.process import Limits
 from perfdojo.toolchains.snitch.elf import read_elf
 from perfdojo.toolchains.snitch.gcc import Tools
-from perfdojo.toolchains.snitch.simulator import Job, Simulation, simulate
+from perfdojo.toolchains.snitch.simulation import Simulation
+from perfdojo.toolchains.snitch.simulator import Job, simulate
 
 FOLDER = Path(__file__).parent
 ASSEMBLER = ("-march=rv32imafd_zicsr_zifencei", "-mabi=ilp32d")

@@ -10,7 +10,8 @@ import pytest
 from perfdojo.toolchains.process import Limits
 from perfdojo.toolchains.snitch.elf import read_elf
 from perfdojo.toolchains.snitch.gcc import Tools
-from perfdojo.toolchains.snitch.simulator import Job, Simulation, simulate
+from perfdojo.toolchains.snitch.simulation import Simulation
+from perfdojo.toolchains.snitch.simulator import Job, simulate
 from tests.toolchains.snitch.rtl.programs import ASSEMBLER, FOLDER, LINKER
 
 BEFORE = """
