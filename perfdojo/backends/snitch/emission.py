@@ -45,8 +45,6 @@ ALIGNMENT = 8
 def emitted(program: Program, target: Target, fp: FpLevel, options: EmitOptions) -> EmittedSource:
     """Return the source of a bound, verified and scheduled program."""
     function = lower(program, target_for(program, target), fp, cores=options.cores)
-    shares = {s.who for s in shares_of(function)}
-    cores = (options.cores or target.cores) if "cores" in shares else 1
     placed = layouts(program)
     names = Names()
     symbol = names.give("function", program.name)
@@ -54,12 +52,61 @@ def emitted(program: Program, target: Target, fp: FpLevel, options: EmitOptions)
     prototype = declaration(symbol, arguments, names)
     for name, _ in function.element_types:
         names.give("buffer", name)
+    whole = whole_kernel(function, arguments)
+    made = _described(program, function, target, fp, options)
+    made = replace(made, symbol=symbol, arguments=arguments, waits=whole)
+    nests = functions_of(function, symbol, names, whole, prototype)
+    called = {id(n.stream): n.name for n in nests}
+    body, helpers = ([], "") if whole else _source(function, arguments, names, called, made)
+    runtime = () if whole else runtime_files("\n".join((prototype, helpers, *body)), DIVIDER in made.requires)
+    if shares_of(function):
+        runtime = ((HEADER, header_text(made.dma)), *runtime)
+    written = ([] if whole else [f"{program.name}.c"]) + ([f"{program.name}.S"] if nests else [])
+    compiled = [*written, *(name for name, _ in runtime if name.endswith((".c", ".S")))]
+    origin, command = options.origin or program, _command(compiled, made)
+    comment = made_by(origin, made, target, 1, options.scheduled, command, options.cores)
+    frame: dict[str, object] = {"marker": MARKER, "comment": comment}
+    header = f"{program.name}.h"
+    out: list[tuple[str, str]] = []
+    if not whole:
+        text = _render(
+            "snitch",
+            "kernel.c.j2",
+            **frame,
+            file=written[0],
+            headers=(header, *(name for name, _ in runtime if name.endswith(".h"))),
+            helpers=helpers,
+            body=body,
+            prototype=prototype,
+            nests=[n.prototype for n in nests],
+        )
+        out.append((written[0], text))
+    if nests:
+        text = assembly_file(written[-1], nests, whole, frame, [a.name for a in arguments])
+        out.append((written[-1], text))
+    text = _render(
+        "c",
+        "kernel.h.j2",
+        **frame,
+        file=header,
+        prototype=prototype.replace("restrict", "PERFDOJO_RESTRICT"),
+        guard=f"PERFDOJO_{program.name.upper()}_H",
+        contract=contract(program, made, placed),
+    )
+    return replace(made, files=(*out, (header, text), *runtime))
+
+
+def _described(
+    program: Program, function: Function, target: Target, fp: FpLevel, options: EmitOptions
+) -> EmittedSource:
+    """Return what is said of the source, but for its symbol, arguments and files."""
+    shares = {s.who for s in shares_of(function)}
     done = work(options.origin or program)
-    made = EmittedSource(
+    return EmittedSource(
         kernel=program.name,
         target=target.name,
-        symbol=symbol,
-        arguments=arguments,
+        symbol="",
+        arguments=(),
         files=(),
         sizes=tuple((s.name, const_int(s.value)) for s in program.sizes),
         fp=fp,
@@ -71,48 +118,11 @@ def emitted(program: Program, target: Target, fp: FpLevel, options: EmitOptions)
         integer_ops=done.integer_ops,
         bytes=done.bytes,
         alignment=ALIGNMENT,
-        cores=cores,
+        cores=(options.cores or target.cores) if "cores" in shares else 1,
         dma="dma" in shares,
-        notes=function.notes,
         memory="main" if "dma" in shares else "tcdm" if streams_of(function) else "",
+        notes=function.notes,
     )
-    whole = whole_kernel(function, arguments)
-    made = replace(made, waits=bool(whole))
-    nests = functions_of(function, symbol, names, whole, prototype)
-    called = {id(n.stream): n.name for n in nests}
-    printed = None if whole else _source(function, arguments, names, called, made)
-    text = "" if printed is None else "\n".join((prototype, printed[1], *printed[0]))
-    runtime = runtime_files(text, DIVIDER in target.features)
-    if shares:
-        runtime = ((HEADER, header_text(made.dma)), *runtime)
-    assembled = [f"{program.name}.S"] if nests else []
-    written = [] if printed is None else [f"{program.name}.c"]
-    files = [*written, *assembled, *(name for name, _ in runtime if name.endswith((".c", ".S")))]
-    comment = made_by(
-        options.origin or program, made, target, 1, options.scheduled, _command(files, made), options.cores
-    )
-    frame: dict[str, object] = {"marker": MARKER, "comment": comment}
-    header = f"{program.name}.h"
-    out: list[tuple[str, str]] = []
-    if printed is not None:
-        headers = (header, *(name for name, _ in runtime if name.endswith(".h")))
-        body, helpers = printed
-        more = {"headers": headers, "helpers": helpers, "body": body, "prototype": prototype}
-        declared = [n.prototype for n in nests]
-        out.append(
-            (written[0], _render("snitch", "kernel.c.j2", **frame, **more, file=written[0], nests=declared))
-        )
-    if nests:
-        out.append(
-            (assembled[0], assembly_file(assembled[0], nests, whole, frame, [a.name for a in arguments]))
-        )
-    more = {
-        "prototype": prototype.replace("restrict", "PERFDOJO_RESTRICT"),
-        "guard": f"PERFDOJO_{program.name.upper()}_H",
-        "contract": contract(program, made, placed),
-    }
-    out.append((header, _render("c", "kernel.h.j2", **frame, **more, file=header)))
-    return replace(made, files=(*out, *runtime))
 
 
 def _render(folder: str, template: str, **values: object) -> str:

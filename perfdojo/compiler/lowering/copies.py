@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from perfdojo.compiler.ir import Program
 from perfdojo.compiler.lowering.context import Context, Frame
 from perfdojo.compiler.lowering.linear import Linear, plus
@@ -64,6 +66,44 @@ def copied(code: tuple[Stmt, ...], context: Context) -> tuple[Stmt, ...]:
     return (*found.comments, *found.orders(found.store, found.store.value))
 
 
+class _Level(NamedTuple):
+    """What one loop adds to the addresses, in elements."""
+
+    to_step: int
+    from_step: int
+    extent: int
+    var: Var
+
+
+class _Transfer(NamedTuple):
+    """Rows at equal distances, in elements, and how many levels, from the innermost on, they take in."""
+
+    row: int
+    rows: int
+    to_step: int
+    from_step: int
+    levels: int
+
+
+def _transfer(levels: list[_Level]) -> _Transfer:
+    """Return the largest transfer of one order."""
+    row, taken = 1, 0
+    # what lies one behind the other in both is one row
+    for level in levels:
+        if level.to_step != row or level.from_step != row:
+            break
+        row, taken = row * level.extent, taken + 1
+    rows, to_step, from_step = 1, 0, 0
+    for level in levels[taken:]:
+        steps = level.to_step, level.from_step
+        if rows > 1 and steps != (to_step * rows, from_step * rows):
+            break
+        if rows == 1:
+            to_step, from_step = steps
+        rows, taken = rows * level.extent, taken + 1
+    return _Transfer(row, rows, to_step, from_step, taken)
+
+
 class _Copied:
     """The one copy of a nest, and the loops around it.
 
@@ -101,53 +141,52 @@ class _Copied:
 
     def orders(self, store: Store, load: Load) -> list[Stmt]:
         """Return loops around orders for the rows of a copy."""
-        context, arena = self.context, self.arena
-        to, source = store.buffer, load.buffer
-        if all(context.buffers[b].role != "tmp" for b in (to, source)):
-            raise CopyError(f"neither {source} nor {to} is a temporary, which would lie in the TCDM")
-        if any(
-            context.layouts[b].bytes > TCDM_BYTES for b in (to, source) if context.buffers[b].role == "tmp"
-        ):
-            raise CopyError(f"{to} or {source} is a temporary that does not fit the TCDM")
-        if to == source:
-            raise CopyError(f"it copies {to} to itself")
-        size = context.buffers[to].dtype.bytes
-        inside = {var.name for var, _ in self.loops}
-        for condition in self.conditions:
-            if not arena.variables(condition).isdisjoint(inside) or arena.buffers(condition):
-                raise CopyError("it copies some elements and leaves others out")
-        to_steps = self._steps(arena.linear(store.offset), to, inside)
-        from_steps = self._steps(arena.linear(load.offset), source, inside)
-        levels = sorted(
-            ((to_steps.get(v.name, 0), from_steps.get(v.name, 0), n, v) for v, n in self.loops),
-            key=lambda level: level[0],
-        )
-        end = 1
-        for step, _, n, v in levels:
-            if step < end:
-                raise CopyError(f"the elements of {to} do not lie apart for all iterations of {v.name}")
-            end = step * n
-        row, first = 1, 0
-        # what lies one behind the other in both is one row
-        for step, other, n, _ in levels:
-            if step != row or other != row:
-                break
-            row, first = row * n, first + 1
-        rows, to_step, from_step = 1, 0, 0
-        for step, other, n, _ in levels[first:]:
-            if rows > 1 and (step, other) != (to_step * rows, from_step * rows):
-                break
-            to_step, from_step = (step, other) if rows == 1 else (to_step, from_step)
-            rows, first = rows * n, first + 1
-        covered = {v.name for *_, v in levels[:first]}
+        arena, to = self.arena, store.buffer
+        self._look_at_buffers(to, load.buffer)
+        levels = self._levels(store, load)
+        transfer = _transfer(levels)
+        covered = {level.var.name for level in levels[: transfer.levels]}
         at, origin = (self._at(arena.linear(x.offset), covered) for x in (store, load))
-        order = Copy(to, at, source, origin, row * size, rows, to_step * size, from_step * size)
-        code: list[Stmt] = [order]
+        size = self.context.buffers[to].dtype.bytes
+        to_step, from_step = transfer.to_step * size, transfer.from_step * size
+        code: list[Stmt] = [
+            Copy(to, at, load.buffer, origin, transfer.row * size, transfer.rows, to_step, from_step)
+        ]
         for var, n in reversed([loop for loop in self.loops if loop[0].name not in covered]):
             code = [For(var, arena.const(0, INDEX), arena.const(n, INDEX), 1, tuple(code))]
         for condition in reversed(self.conditions):
             code = [If(condition, tuple(code))]
         return code
+
+    def _look_at_buffers(self, to: str, source: str) -> None:
+        """Refuse a copy that does not go between main memory and the TCDM."""
+        context = self.context
+        temporaries = [b for b in (to, source) if context.buffers[b].role == "tmp"]
+        if not temporaries:
+            raise CopyError(f"neither {source} nor {to} is a temporary, which would lie in the TCDM")
+        if any(context.layouts[b].bytes > TCDM_BYTES for b in temporaries):
+            raise CopyError(f"{to} or {source} is a temporary that does not fit the TCDM")
+        if to == source:
+            raise CopyError(f"it copies {to} to itself")
+
+    def _levels(self, store: Store, load: Load) -> list[_Level]:
+        """Return what the loops add to both addresses, the smallest step of what is written first."""
+        arena, to = self.arena, store.buffer
+        inside = {var.name for var, _ in self.loops}
+        for condition in self.conditions:
+            if not arena.variables(condition).isdisjoint(inside) or arena.buffers(condition):
+                raise CopyError("it copies some elements and leaves others out")
+        to_steps = self._steps(arena.linear(store.offset), to, inside)
+        from_steps = self._steps(arena.linear(load.offset), load.buffer, inside)
+        levels = [_Level(to_steps.get(v.name, 0), from_steps.get(v.name, 0), n, v) for v, n in self.loops]
+        levels.sort(key=lambda level: level.to_step)
+        end = 1
+        for level in levels:
+            if level.to_step < end:
+                text = f"the elements of {to} do not lie apart for all iterations of {level.var.name}"
+                raise CopyError(text)
+            end = level.to_step * level.extent
+        return levels
 
     def _steps(self, form: Linear, buffer: str, inside: set[str]) -> dict[str, int]:
         """Return what each loop adds to an offset, in elements."""
