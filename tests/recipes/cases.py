@@ -58,10 +58,16 @@ class Case:
         return f"{self.recipe}-{'chain' if name == CHAIN else name}"
 
     def session(self, sizes: Sizes, target: str = "", fp: FpLevel = "reassoc") -> Session:
-        """Return a session in which the recipe has run."""
-        session = Session(self.kernel, target or self.target, fp, sizes)
-        session.run(self.recipe, **self.parameters)
-        return session
+        """Return a session in which the recipe has run, once for all tests: it is to be read only."""
+        key = repr((self, sizes, target or self.target, fp))
+        if key not in _SESSIONS:
+            session = Session(self.kernel, target or self.target, fp, sizes)
+            session.run(self.recipe, **self.parameters)
+            _SESSIONS[key] = session
+        return _SESSIONS[key]
+
+
+_SESSIONS: dict[str, Session] = {}
 
 
 def _mnk(*sizes: tuple[int, int, int]) -> tuple[Sizes, ...]:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import doctest
 import io
 import re
-import subprocess
+import runpy
 import sys
+from contextlib import redirect_stdout
 from pathlib import Path
+
+import pytest
 
 from perfdojo.compiler.recipes import get_recipe, parameters, recipe_names
 
@@ -23,21 +26,17 @@ def test_the_python_does_what_it_shows() -> None:
     assert doctest.DocTestRunner().run(test, out=report.write).failed == 0, report.getvalue()
 
 
-def test_the_example_is_the_file() -> None:
+def test_the_example_is_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
     path = ROOT / "examples" / "rows_at_once.py"
     shown = re.findall(r"^(?:\.\.\.|>>>) ( *h\.\w.*|    columns = .*)$", PAGE, re.MULTILINE)
     source = path.read_text("utf-8")
     assert len(shown) == 8
     assert "\n".join(shown) in source
-    printed = subprocess.run(
-        [sys.executable, str(path), "30"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        env={"PYTHONPATH": str(ROOT)},
-    )
-    assert printed.stdout in PAGE
-    assert printed.stdout.startswith("schedule stencil5"), printed.stderr
+    monkeypatch.setattr(sys, "argv", [str(path), "30"])
+    with redirect_stdout(io.StringIO()) as printed:
+        runpy.run_path(str(path), run_name="__main__")
+    assert printed.getvalue() in PAGE
+    assert printed.getvalue().startswith("schedule stencil5")
 
 
 def test_every_recipe_has_a_row_with_its_parameters() -> None:
