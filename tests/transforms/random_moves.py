@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import numpy as np
 
@@ -37,9 +38,11 @@ def wrong_moves(
         rng = random.Random(f"{name}/{seed}")
         program = _shaped(prepare(bind(generate(seed))), rng, at)
         found = list(get_transform(name).candidates(program, at))
+        before = _Before(program, seed, fp, exact) if found else None
         for move in rng.sample(found, min(each, len(found))):
+            assert before is not None
             made += 1
-            fault = _fault(program, move, at, exact, seed)
+            fault = _fault(program, move, at, before)
             if fault:
                 wrong.append(f"seed {seed}, {move}: {fault}\n{render(program)}")
     return made, wrong
@@ -64,18 +67,30 @@ def _is_wrong(program: Program) -> bool:
     return False
 
 
-def _fault(program: Program, move: Transform, at: Setting, exact: bool, seed: int) -> str:
+def _fault(program: Program, move: Transform, at: Setting, before: _Before) -> str:
     after = move.apply(program, at)
     try:
         check_state(after)
     except Exception as error:
         return f"{type(error).__name__}: {error}\n{render(after)}"
-    inputs = random_inputs(program, seed, ("normal", "special", "cancel")[seed % 3])
     with np.errstate(all="ignore"):
-        got = interpret(after, inputs)
-        if exact:
-            want = interpret(program, inputs)
-            different = first_difference(got, want)
-            return f"{different}\n{render(after)}" if different else ""
-        verdict = compare(got, reference(program, inputs, at.fp))
-        return "" if verdict.passed else f"{verdict.message}\n{render(after)}"
+        different = before.difference(interpret(after, before.inputs))
+    return f"{different}\n{render(after)}" if different else ""
+
+
+class _Before:
+    """What a program computes from inputs of its seed, found once for all moves on it."""
+
+    def __init__(self, program: Program, seed: int, fp: FpLevel, exact: bool) -> None:
+        self.inputs = random_inputs(program, seed, ("normal", "special", "cancel")[seed % 3])
+        self.exact = exact
+        with np.errstate(all="ignore"):
+            self.bits = interpret(program, self.inputs) if exact else {}
+            self.bound = {} if exact else reference(program, self.inputs, fp)
+
+    def difference(self, got: dict[str, Any]) -> str:
+        """Return "" or how results differ: in bits, or beyond the bound of the reference."""
+        if self.exact:
+            return first_difference(got, self.bits)
+        verdict = compare(got, self.bound)
+        return "" if verdict.passed else verdict.message
