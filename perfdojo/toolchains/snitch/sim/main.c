@@ -34,14 +34,21 @@ static uint32_t get32(File *f) {
   return v;
 }
 
+// Bytes from addr to the end of its page, n at most.
+static uint32_t in_page(uint32_t addr, uint32_t n) {
+  uint32_t rest = (1u << PAGE_BITS) - (addr & ((1u << PAGE_BITS) - 1));
+  return n < rest ? n : rest;
+}
+
 static bool load_segment(Cluster *c, File *f) {
   uint32_t addr = get32(f), bytes = get32(f), room = get32(f);
   get32(f);
   if (f->at + bytes > f->size || room < bytes) return false;
-  for (uint32_t i = 0; i < bytes; i++) {
+  for (uint32_t i = 0, n; i < bytes; i += n) {
     uint8_t *p = bytes_at(c, addr + i);
     if (!p) return false;
-    *p = f->data[f->at + i];
+    n = in_page(addr + i, bytes - i);
+    memcpy(p, f->data + f->at + i, n);
   }
   f->at += (bytes + 7u) & ~7u;
   return true;
@@ -50,10 +57,11 @@ static bool load_segment(Cluster *c, File *f) {
 static bool dump(Cluster *c, File *f, uint32_t n, FILE *out) {
   for (uint32_t i = 0; i < n; i++) {
     uint32_t addr = get32(f), bytes = get32(f);
-    for (uint32_t k = 0; k < bytes; k++) {
+    for (uint32_t k = 0, run; k < bytes; k += run) {
       const uint8_t *p = bytes_at(c, addr + k);
       if (!p) return false;
-      fputc(*p, out);
+      run = in_page(addr + k, bytes - k);
+      if (fwrite(p, 1, run, out) != run) return false;
     }
   }
   return true;
