@@ -3,10 +3,12 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "doze.h"
 #include "events.h"
 #include "fpss.h"
 #include "hart.h"
 #include "icache.h"
+#include "lean.h"
 #include "tcdm.h"
 #include "units.h"
 
@@ -54,17 +56,19 @@ static void sleep_idle(Cluster *c) {
     if (!(h->wait_barrier | h->parked) || !hart_idle(h)) continue;
     c->awake &= ~(1u << i), h->asleep_since = c->now + 1;
   }
-  if (!c->awake && !c->failed) fail(c, &c->hart[0], c->hart[0].pc, 0, "no hart can go on: %u of %u wait at the barrier, the others loop in place", c->barrier_n, c->harts);
+  if (!(c->awake | c->dozing) && !c->failed) fail(c, &c->hart[0], c->hart[0].pc, 0, "no hart can go on: %u of %u wait at the barrier, the others loop in place", c->barrier_n, c->harts);
 }
 
 void cluster_run(Cluster *c) {
-  c->awake = c->look = (1u << c->harts) - 1;
+  c->awake = c->look = (1u << c->harts) - 1, c->doze_until = ~UINT64_C(0);
   while (!c->stop && c->now < c->max_cycles) {
     if (c->dma.n | c->dma.fin_n | c->tcdm.dma_banks) dma_cycle(c);
+    if (c->dozing && c->doze_until <= c->now) doze_end_due(c);
     memory_cycle(c);
     if (c->md.waiting) muldiv_present(c);
     for (uint32_t left = c->awake; left; left &= left - 1) {
       Hart *h = &c->hart[__builtin_ctz(left)];
+      if (h->fp.lean && lean_cycle(h)) continue;
       if (!fpss_quiet(h)) fpss_cycle(h);
     }
     if (c->md.waiting) muldiv_accept(c);
@@ -72,8 +76,9 @@ void cluster_run(Cluster *c) {
     uint32_t waits = 0;
     for (uint32_t left = c->awake; left; left &= left - 1) {
       Hart *h = &c->hart[__builtin_ctz(left)];
-      if (hart_waits(h)) { h->stalls[h->stall]++; continue; }
-      hart_cycle(h);
+      if (hart_waits(h)) h->stalls[h->stall]++;
+      else hart_cycle(h);
+      if (may_doze(h)) doze_try(h);
       waits |= h->wait_barrier | h->parked;
     }
     if (waits) {
@@ -83,6 +88,7 @@ void cluster_run(Cluster *c) {
     c->now++;
   }
   for (uint32_t i = 0; i < c->harts; i++) {
-    if (!(c->awake >> i & 1)) hart_slept(&c->hart[i]);
+    if (c->dozing >> i & 1) doze_end(&c->hart[i]);
+    else if (!(c->awake >> i & 1)) hart_slept(&c->hart[i]);
   }
 }

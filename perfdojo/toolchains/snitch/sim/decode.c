@@ -94,7 +94,7 @@ void decode_regs(Dec *d) {
   if (d->reads & FR_RD) r |= 1u << d->rd;
   d->fregs = r, d->fbit = d->flags & FW_RD ? 1u << d->rd : 0;
   bool rounds = d->fop < F_SGNJ || (d->fop >= F_TO_W && d->fop <= F_CVT) || (d->flags & FP_VEC);
-  if (d->op == OP_FP && rounds) d->flags |= FP_ROUNDS;
+  if (d->op == OP_FP && !rounds) d->rm = 0;
 }
 
 static void decode_word(Dec *d, uint32_t w, bool divider) {

@@ -23,13 +23,13 @@ enum { FMT_S, FMT_D, FMT_H, FMT_B };                 // encoding of the fmt fiel
 enum { PIPE_ADDMUL, PIPE_DIVSQRT, PIPE_NONCOMP, PIPE_CONV, PIPE_DOTP };  // operation groups, in arbitration order
 enum { USE_RS1 = 1, USE_RS2 = 2, USE_RD = 4, WRITE_RD = 8 };            // integer registers
 enum { FR_RS1 = 1, FR_RS2 = 2, FR_RS3 = 4, FR_RD = 8 };                 // FP registers read
-enum { FW_RD = 1, FP_DIRECT = 2, FP_REP = 4, FP_VEC = 8, FP_ROUNDS = 16 };  // FP register written; path past the buffer; replicate; packed; rounds
+enum { FW_RD = 1, FP_DIRECT = 2, FP_REP = 4, FP_VEC = 8 };  // FP register written; path past the buffer; replicate; packed
 
 typedef struct {
   uint32_t word;
   int32_t imm;
   uint8_t op, rd, rs1, rs2, rs3;
-  uint8_t uses, unit, size, sub;    // sub: funct3 of loads, CSR and muldiv, AMO kind, DMA funct7
+  uint8_t uses, unit, size, sub;    // sub: funct3 of loads, CSR and muldiv, AMO kind, DMA funct7; rm: 0 where nothing is rounded
   uint8_t fop, fmt, from, pipe, reads, flags, rm;
   uint32_t fregs, fbit;             // FP registers read and written, as bits
 } Dec;

@@ -20,7 +20,7 @@ static uint32_t lead(const DmaJob *j) { return in_tcdm(j->src) ? 5 : in_tcdm(j->
 static bool outside(const DmaJob *j) { return !in_tcdm(j->src) && !in_tcdm(j->dst); }
 enum { TAIL = 4 };
 
-static void answer(Hart *h, const Offload *o, uint32_t v) { h->dma_rsp = 1, h->dma_rd = o->dec->rd, h->dma_data = v; }
+static void answer(Hart *h, const Offload *o, uint32_t v) { h->answers |= 1u << FROM_DMA, h->dma_rd = o->dec->rd, h->dma_data = v; }
 
 static bool check_job(Hart *h, const Offload *o, const DmaJob *j) {
   uint64_t rows = j->reps ? j->reps : 1;
@@ -58,7 +58,7 @@ static bool start(Hart *h, const Offload *o, uint32_t config) {
 bool dma_offer(Hart *h, const Offload *o) {
   Dma *d = &h->cl->dma;
   const Dec *dec = o->dec;
-  if (dec->uses & USE_RD && h->dma_rsp) return false;
+  if (dec->uses & USE_RD && h->answers >> FROM_DMA & 1) return false;
   uint32_t sel = dec->sub == DMSTATI || dec->sub == DMCPYI ? dec->rs2 : o->b;
   switch (dec->sub) {
     case DMSRC: d->set.src = o->a; break;

@@ -10,7 +10,7 @@
 #include "stats.h"
 #include "units.h"
 
-enum { STREAM_REGS = 7, STARVED = 2000 };  // ft0..ft2; cycles after which a read of an idle mover is an error
+enum { STARVED = 2000 };  // cycles after which a read of an idle mover is an error
 
 void fpss_reset(Hart *h) {
   static const uint8_t depth[5] = {[PIPE_ADDMUL] = 3, [PIPE_DIVSQRT] = 2, [PIPE_NONCOMP] = 1, [PIPE_CONV] = 2, [PIPE_DOTP] = 3};
@@ -22,7 +22,7 @@ void fpss_reset(Hart *h) {
 // ---- write-back ----
 
 static inline void write_reg(Fpss *f, uint32_t rd, uint64_t v) {
-  if (f->ssr && rd < MOVERS) f->arch[rd] = v;
+  if (f->ssr >> rd & 1) f->arch[rd] = v;
   else f->f[rd] = v;
 }
 
@@ -98,7 +98,7 @@ static inline void write_back(Hart *h, uint32_t *clear) {
     g = heads & (heads - 1) ? arb_pick(heads, f->out.rr) : (uint32_t)__builtin_ctz(heads);
     op = &f->pipe[g].op[f->pipe[g].head];
   }
-  if ((op && op->acc) || h->ssr_rsp || h->md_rsp || h->dma_rsp) {
+  if ((op && op->acc) || h->answers) {
     if (answer_core(h, op && op->acc, op)) pipe_pop(f, g, heads, now);
   }
   if (op && !op->acc && !f->out_taken) {
@@ -144,15 +144,15 @@ static inline bool pipe_ready(const Hart *h, const Dec *d) {
 
 static inline void start_fpu(Hart *h, const Dec *d, const RingEntry *e) {
   Fpss *f = &h->fp;
-  uint32_t rm = !(d->flags & FP_ROUNDS) ? 0 : d->rm == 7 ? (h->fcsr >> 5) & 7 : d->rm;
+  uint32_t rm = d->rm == 7 ? (h->fcsr >> 5) & 7 : d->rm;
   if (rm > 4) { fail(h->cl, h, e->pc, d->word, "reserved rounding mode %u", rm); return; }
   const uint64_t v[4] = {f->f[d->rs1], f->f[d->rs2], f->f[d->rs3], f->f[d->rd]};
   unsigned flags = h->fcsr & 31;
   FpuPipe *p = &f->pipe[d->pipe];
   FpuOp *op = &p->op[(p->head + p->n++) & 3];
   op->result = fp_exec(d, v, e->a, rm, h->fmode, &flags);
-  op->rd = d->rd, op->acc = !d->fbit, op->pc = e->pc;
-  op->ssr = f->ssr && d->fbit && d->rd < MOVERS;
+  op->rd = d->rd, op->bit = d->fbit, op->acc = !d->fbit, op->pc = e->pc;
+  op->ssr = (d->fbit & f->ssr) != 0;
   op->ready = d->pipe == PIPE_DIVSQRT ? start_divider(h, d) : h->cl->now + p->depth;
   h->fcsr |= flags;
   f->pipes |= (uint8_t)(1u << d->pipe);
@@ -168,19 +168,29 @@ static void start_memory(Hart *h, const Dec *d, const RingEntry *e) {
   if (!store) f->loads++;
 }
 
+// Whether registers that it reads or writes have to come first.
+static inline int hazard(const Fpss *f, const Dec *d) {
+  uint32_t pending = f->sb & ~f->chain;
+  if ((pending & d->fregs) | (d->fregs & f->chain & ~f->chain_full)) return FS_RAW;
+  return pending & d->fbit ? FS_WAW : 0;
+}
+
+static inline bool lsu_full(const Dec *d, uint32_t fpreq, uint32_t mem, uint32_t loads) {
+  return fpreq == 2 || mem >= FP_MEM || (d->op == OP_FLOAD && loads >= FP_LOADS);
+}
+
 // Tries to issue; 0 or the cause that it did not.
 static inline int try_issue(Hart *h, const Dec *d, const RingEntry *e, uint32_t *set) {
   Fpss *f = &h->fp;
   if (d->op == OP_FCSR) return set_stream_csr(h, d, e->a);
-  uint32_t reads = d->fregs, writes = d->fbit, streams = f->ssr ? reads & STREAM_REGS : 0, pending = f->sb & ~f->chain;
-  if (pending & reads) return FS_RAW;
-  if (reads & f->chain & ~f->chain_full) return FS_RAW;
-  if (pending & writes) return FS_WAW;
+  uint32_t reads = d->fregs, streams = reads & f->ssr;
+  int why = hazard(f, d);
+  if (why) return why;
   uint32_t dry = streams & ~(uint32_t)f->lane_ok;
   if (dry) return starved(h, (uint32_t)__builtin_ctz(dry), e->pc, d);
   bool memory = d->op != OP_FP;
   if (memory) {
-    if (h->n0.fpreq == 2 || f->mem_n0 >= FP_MEM || (d->op == OP_FLOAD && f->loads_n0 >= FP_LOADS)) return FS_LSU;
+    if (lsu_full(d, h->n0.fpreq, f->mem_n0, f->loads_n0)) return FS_LSU;
   } else if (!pipe_ready(h, d)) {
     return f->stream_full ? FS_FULL : FS_FPU;
   }
@@ -188,7 +198,7 @@ static inline int try_issue(Hart *h, const Dec *d, const RingEntry *e, uint32_t 
   f->chain_full &= ~reads;
   if (memory) start_memory(h, d, e);
   else start_fpu(h, d, e);
-  *set |= writes;
+  *set |= d->fbit;
   return 0;
 }
 
@@ -248,11 +258,26 @@ static bool issue_direct(Hart *h, const Offload *o, uint32_t *set) {
   return !why;
 }
 
+int fpss_stays(const Hart *h) {
+  const Fpss *f = &h->fp;
+  const Offload *o = h->n.acc ? &h->acc[0] : 0;
+  const Dec *d = f->seq.count ? f->seq.ring[f->seq.rd].dec : 0;
+  if (h->answers) return -1;
+  if (o && (o->dec->unit != UNIT_FP || o->dec->op == OP_FREP)) return -1;
+  if (o && !(o->dec->flags & FP_DIRECT) && f->seq.count < RING) return -1;
+  if (!d && o) d = o->dec;
+  if (!d) return 0;
+  if (d->op == OP_FCSR) return -1;
+  int why = hazard(f, d);
+  if (why) return why;
+  if (d->fregs & f->ssr & ~(uint32_t)f->lane_ok) return -1;
+  return d->op != OP_FP && lsu_full(d, h->n.fpreq, f->mem, f->loads) ? FS_LSU : -1;
+}
+
 void fpss_cycle(Hart *h) {
   Fpss *f = &h->fp;
   Seq *s = &f->seq;
   uint32_t clear = 0, set = 0;
-  if (f->lean && !(h->n.rq | h->ssr_rsp | h->md_rsp | h->dma_rsp) && lean_cycle(h)) return;
   f->mem_n0 = f->mem, f->loads_n0 = f->loads;
   write_back(h, &clear);
   const RingEntry *e = s->count ? seq_head(s) : 0;
@@ -269,6 +294,6 @@ void fpss_cycle(Hart *h) {
   }
   if (in.take) h->acc[0] = h->acc[1], h->n.acc--;
   f->sb = (f->sb | set) & ~clear;
-  if (f->ssr) f->sb &= ~(uint32_t)STREAM_REGS;
+  f->sb &= ~(uint32_t)f->ssr;
   f->lean = s->active && lean_possible(h);
 }

@@ -204,7 +204,7 @@ static void retire(Hart *h, bool port_free) {
 static uint8_t needs(const Hart *h, int why, bool registers) {
   if (h->cl->flags & F_STATS) return NEED_LOOK;
   if (registers) return NEED_RESULT;
-  return why == ST_OFFLOAD && h->n.acc == 2 ? NEED_ROOM : NEED_LOOK;
+  return why == ST_OFFLOAD && h->n.acc == 2 ? NEED_ROOM : NEED_CHANGE;
 }
 
 void hart_cycle(Hart *h) {

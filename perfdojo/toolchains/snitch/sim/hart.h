@@ -6,7 +6,7 @@ void hart_reset(Hart *h, Cluster *c, uint32_t id, uint32_t entry);
 void hart_cycle(Hart *h);
 // Whether the stall of the last cycle is known to go on.
 static inline bool hart_waits(const Hart *h) {
-  if (!h->needs || h->n0.lrsp | h->n0.rsp) return false;
+  if (h->needs < NEED_RESULT || h->n0.lrsp | h->n0.rsp) return false;
   return h->needs == NEED_RESULT || h->n0.acc == 2;
 }
 bool hart_idle(const Hart *h);  // waits for the barrier or loops in place, with nothing under way

@@ -10,7 +10,7 @@ enum {
   MAX_HARTS = 9,          // and the DMA hart
   TCDM_BASE = 0x10000000, TCDM_BYTES = 128 * 1024, BANKS = 32,
   RING = 32,              // sequencer ring buffer, instructions
-  MOVERS = 3, FIFO = 4,   // stream movers of a core, elements buffered in each
+  MOVERS = 3, FIFO = 4, STREAM_REGS = 7,  // stream movers of a core, elements buffered in each; their registers as bits
   INT_LOADS = 4, INT_MEM = 4, FP_LOADS = 4, FP_MEM = 4, MEM_PATH = 4,  // outstanding accesses
   CAQ = 8,                // FP loads and stores handed over and not yet answered
   PAGE_BITS = 16, PAGE_WORDS = 1 << (PAGE_BITS - 2),
@@ -63,11 +63,11 @@ typedef struct {          // one loop of the sequencer
 } Loop;
 
 typedef struct {
-  RingEntry ring[RING];
   Loop loop[2];
   uint8_t base, rd, count;          // first entry held, entry to issue next (both modulo 32), entries held
   uint8_t loops, idx, active, all_in, stagger;
   uint8_t pure, pipe;     // body known to be arithmetic of one pipeline: 0 not looked at, 1 yes, 2 no
+  RingEntry ring[RING];
 } Seq;
 
 typedef struct {          // configuration of a mover (running or shadow)
@@ -90,14 +90,14 @@ typedef struct {
   uint64_t job_elems;     // elements of the last job
 } Mover;
 
-typedef struct { uint64_t ready, result; uint32_t pc; uint8_t rd, acc, ssr; } FpuOp;
+typedef struct { uint64_t ready, result; uint32_t pc, bit; uint8_t rd, acc, ssr; } FpuOp;  // bit: of rd, 0 when it goes to the core
 typedef struct { FpuOp op[4]; uint8_t head, n, depth; } FpuPipe;  // results in order
 
 typedef struct {
   Seq seq;
   uint64_t f[32];
   uint32_t sb;            // FP registers with a result under way
-  uint8_t ssr, out_taken, repeats;  // stream semantics on; pipeline that delivered in this cycle, plus one; frep pass beyond the first
+  uint8_t ssr, out_taken, repeats;  // registers that are streams, as bits; pipeline that delivered in this cycle, plus one; frep pass beyond the first
   uint32_t chain, chain_full;       // scalar chaining: registers, those with a value not yet read
   FpuPipe pipe[5];
   uint8_t pipes;          // bit set: pipeline not empty
@@ -106,7 +106,6 @@ typedef struct {
   MemReq req[2];          // spill register towards memory
   uint8_t loads, mem, loads_n0, mem_n0;
   uint64_t arch[MOVERS];  // ft0..ft2 while streams are on; f then holds the elements read last
-  Dec altered[64];        // instructions with staggered registers, by their word
   Mover mover[MOVERS];
   uint8_t busy_movers;    // bit set: mover has something to do
   uint8_t config_waits;   // lean: mover for which a configuration waits, plus one
@@ -115,6 +114,7 @@ typedef struct {
   uint8_t stream_full, starved;
   uint8_t lean;           // a loop of pure arithmetic runs and nothing that is handed over can be taken: see lean.h
   uint64_t starved_since;
+  Dec altered[64];        // instructions with staggered registers, by their word
 } Fpss;
 
 typedef struct {          // instruction lines of one hart
@@ -122,8 +122,11 @@ typedef struct {          // instruction lines of one hart
   uint8_t valid, next, hit, pending, pending_way, was_miss, was_latch, pre_valid;
 } L0;
 
-enum { NEED_LOOK, NEED_RESULT, NEED_ROOM };  // look again; a result for a register; room in the register stage of the hand-over
+// Look again; change of a queue; a result for a register; room in the register stage of the hand-over.
+enum { NEED_LOOK, NEED_CHANGE, NEED_RESULT, NEED_ROOM };
 typedef struct { uint8_t req, fpreq, rq, lrsp, acc, rsp, caq, caq_head; } Counts;  // entries in the queues of a hart
+
+enum { FROM_FPU, FROM_MULDIV, FROM_DMA, FROM_SSR = 4 };  // who answers the integer core, in arbitration order
 
 struct Cluster;
 typedef struct {
@@ -136,12 +139,13 @@ typedef struct {
   Page *page;
   uint8_t wait_barrier, parked, dma;
   uint8_t stall, needs;   // cause of the stall in the last cycle; what ends it: NEED_*
-  uint64_t resume;
+  uint8_t fp_stall;       // the same of the FP subsystem while the hart dozes
+  uint64_t resume, doze_until;
   uint32_t fcsr, fmode, mtvec, mepc, mcause, mscratch, mstatus;
   Offload acc[2];         // register stage of the hand-over
   struct { uint32_t data; uint8_t rd; uint64_t when; } rsp[2];   // results for x registers
   Arb rsp_arb, mem_arb, port_arb;
-  uint8_t ssr_rsp, ssr_rd, dma_rsp, dma_rd, md_rsp, md_rd;
+  uint8_t answers, ssr_rd, dma_rd, md_rd;  // answers of other units that wait to be given: bits FROM_*
   uint32_t ssr_data, dma_data, md_data;
   MemReq req[2];          // integer accesses on their way
   uint8_t loads, mem;
@@ -186,7 +190,7 @@ typedef struct {
   uint64_t bytes_moved, busy_cycles;
 } Dma;
 
-typedef struct { uint64_t busy[2]; Arb arb; uint32_t want; } Soc;
+typedef struct { uint64_t busy[2]; Arb arb; uint32_t want, dozing; } Soc;  // harts that ask in this cycle; those that doze and ask
 
 typedef struct {          // instruction lines of the cluster; a lookup takes one cycle
   uint32_t tag[2][128], look_line, look_ids;
@@ -208,7 +212,9 @@ typedef struct Cluster {
   Page **pages;           // of main memory
   uint32_t barrier_n;
   uint32_t look;          // harts whose instruction fetch is not known to hit
-  uint32_t awake;         // harts that are stepped; the others wait for the barrier or loop in place, with nothing under way
+  uint32_t awake;         // harts that are stepped; the others wait for the barrier or loop in place, with nothing under way, or doze
+  uint32_t dozing;        // see doze.h
+  uint64_t doze_until;    // the first answer that comes to one that dozes
   uint64_t perf_zero[16], perf_sel[16];
   uint32_t scratch[4];
   bool stop, failed, tcdm_code;     // tcdm_code: instructions were fetched from the TCDM

@@ -38,7 +38,7 @@ void muldiv_present(Cluster *c) {
   if (m->out.lock && (m->out.held & ~req)) m->out.lock = 0;
   bool is_div = arb_try(&m->out, req);
   Hart *h = &c->hart[is_div ? m->div_hart : m->mul_hart];
-  h->md_rsp = 1, h->md_data = is_div ? m->div_res : m->mul_res, h->md_rd = is_div ? m->div_rd : m->mul_rd;
+  h->answers |= 1u << FROM_MULDIV, h->md_data = is_div ? m->div_res : m->mul_res, h->md_rd = is_div ? m->div_rd : m->mul_rd;
   m->offered = is_div ? 2 : 1;
 }
 
@@ -69,10 +69,10 @@ void muldiv_accept(Cluster *c) {
   bool div_idle = m->div_state == IDLE;
   if (m->offered) {
     Hart *h = &c->hart[m->offered == 2 ? m->div_hart : m->mul_hart];
-    bool taken = !h->md_rsp;
+    bool taken = !(h->answers >> FROM_MULDIV & 1);
     uint32_t req = m->mul_valid | (uint32_t)(m->div_state == FINISH || (m->div_state == DIVIDE && m->div_zero)) << 1;
     arb_done(&m->out, req, taken);
-    h->md_rsp = 0, m->waiting -= taken;
+    h->answers &= (uint8_t)~(1u << FROM_MULDIV), m->waiting -= taken;
     if (taken && m->offered == 1) m->mul_valid = 0;
     step_divider(m, taken && m->offered == 2);
   } else {

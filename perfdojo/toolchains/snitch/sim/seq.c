@@ -49,20 +49,24 @@ static bool advance(Seq *s, bool *loop_ended) {
   return nest_ends;
 }
 
-// The common case: one loop runs and nothing arrives. False when the general rules are needed.
-static bool inside_loop(Seq *s, bool issued) {
-  Loop *l = &s->loop[0];
-  if (!s->active || s->loops != 1) return false;
+void seq_step_nest(Seq *s) {
+  bool loop_ended = false;
+  advance(s, &loop_ended);
+  if (loop_ended) s->idx = 0;
+  else if (seq_enters(s)) s->idx = 1;
+}
+
+// The common case: a nest runs on and nothing arrives. False when the general rules are needed.
+static bool inside_nest(Seq *s, bool issued) {
+  if (!s->active || seq_enters(s)) return false;
   if (!issued) return true;
-  if (l->inst < l->max_inst) { l->inst++, s->rd = (s->rd + 1) & (RING - 1); return true; }
-  if (l->iter == l->max_iter) return false;
-  l->inst = 0, l->iter++, s->rd = l->base;
-  s->stagger = s->stagger == l->smax ? 0 : s->stagger + 1;
+  if (seq_ends(s)) return false;
+  seq_step(s);
   return true;
 }
 
 bool seq_cycle(Seq *s, bool issued, const Offload *append, const Offload *frep) {
-  if (!append && !frep && inside_loop(s, issued)) return false;
+  if (!append && !frep && inside_nest(s, issued)) return false;
   uint8_t wr = seq_wr(s), loops_before = s->loops;
   bool was_active = s->active, loop_ended = false, nest_ends = false;
   if (issued) nest_ends = advance(s, &loop_ended);

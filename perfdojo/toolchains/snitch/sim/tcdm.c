@@ -1,6 +1,7 @@
 // TCDM banks with their arbiters, and the way of loads and stores of a core to memory.
 #include "tcdm.h"
 #include <string.h>
+#include "doze.h"
 #include "memory.h"
 #include "ssr.h"
 
@@ -156,15 +157,23 @@ static void hart_granted(Cluster *c, Hart *h, const Asked *a, uint32_t mine, boo
   if (path_done) path_granted(c, h, a);
 }
 
+static void wake_to_grant(Hart *h, Asked *a) {
+  doze_end(h);
+  h->n0 = h->n;
+  *a = (Asked){0};
+  path_wants(h, a);
+}
+
 // The port out of the cluster holds two accesses at a time. Returns the hart whose access it takes, as a bit.
-static uint32_t soc_cycle(Cluster *c, const Asked *asked) {
+static uint32_t soc_cycle(Cluster *c, Asked *asked) {
   Soc *s = &c->soc;
-  uint32_t want = s->want;
+  uint32_t want = s->want | s->dozing;
   s->want = 0;
   int slot = s->busy[0] <= c->now ? 0 : s->busy[1] <= c->now ? 1 : -1;
   if (!want || slot < 0) return 0;
   uint32_t w = arb_try(&s->arb, want);
   arb_done(&s->arb, want, true);
+  if (c->dozing >> w & 1) wake_to_grant(&c->hart[w], &asked[w]);
   s->busy[slot] = c->now + out_latency(path_head(&c->hart[w], asked[w].path)) + 1;
   return 1u << w;
 }
@@ -213,8 +222,8 @@ void memory_cycle(Cluster *c) {
   uint32_t granted = c->tcdm.touched ? arbitrate(&c->tcdm) : 0;
   if (c->tcdm.amo_busy) step_atomics(&c->tcdm);
   for (uint32_t k = 0; k < slots; k++) slot_done(&slot[k], granted);
-  uint32_t out = c->soc.want ? soc_cycle(c, asked) : 0;
-  for (; paths; paths &= paths - 1) {
+  uint32_t out = c->soc.want | c->soc.dozing ? soc_cycle(c, asked) : 0;
+  for (paths |= out; paths; paths &= paths - 1) {
     uint32_t i = (uint32_t)__builtin_ctz(paths);
     hart_granted(c, &c->hart[i], &asked[i], (granted >> (i * MOVERS)) & 7, out >> i & 1);
   }

@@ -3,10 +3,8 @@
 #include "events.h"
 #include "ssr.h"
 
-enum { FROM_FPU, FROM_MULDIV, FROM_DMA, FROM_SSR = 4 };
-
 bool answer_core(Hart *h, bool fpu, const FpuOp *op) {
-  uint32_t req = (uint32_t)fpu | (uint32_t)h->md_rsp << FROM_MULDIV | (uint32_t)h->dma_rsp << FROM_DMA | (uint32_t)h->ssr_rsp << FROM_SSR;
+  uint32_t req = (uint32_t)fpu << FROM_FPU | h->answers;
   if (!req) return false;
   Arb *a = &h->rsp_arb;
   if (a->lock && (a->held & ~req)) a->lock = 0;
@@ -17,9 +15,10 @@ bool answer_core(Hart *h, bool fpu, const FpuOp *op) {
   uint32_t data = 0;
   uint8_t rd = 0;
   if (w == FROM_FPU) data = (uint32_t)op->result, rd = op->rd;
-  if (w == FROM_MULDIV) data = h->md_data, rd = h->md_rd, h->md_rsp = 0;
-  if (w == FROM_DMA) data = h->dma_data, rd = h->dma_rd, h->dma_rsp = 0;
-  if (w == FROM_SSR) data = h->ssr_data, rd = h->ssr_rd, h->ssr_rsp = 0;
+  if (w == FROM_MULDIV) data = h->md_data, rd = h->md_rd;
+  if (w == FROM_DMA) data = h->dma_data, rd = h->dma_rd;
+  if (w == FROM_SSR) data = h->ssr_data, rd = h->ssr_rd;
+  h->answers &= (uint8_t)~(1u << w);
   h->rsp[h->n.rsp].data = data, h->rsp[h->n.rsp].rd = rd, h->rsp[h->n.rsp++].when = h->cl->now + 1;
   return w == FROM_FPU;
 }
@@ -28,7 +27,7 @@ static bool configure(Hart *h, const Offload *o) {
   const Dec *d = o->dec;
   bool write = d->op == OP_SCFGW;
   uint32_t addr = d->op == OP_SCFGR || d->sub ? o->b & 0xfff : (uint32_t)d->imm, mover = addr & 31, word = addr >> 5;
-  if (h->ssr_rsp) return false;
+  if (h->answers >> FROM_SSR & 1) return false;
   if (word > 31 || (mover >= MOVERS && mover != 31)) {
     fail(h->cl, h, o->pc, d->word, "stream configuration word %u of mover %u does not exist", word, mover);
     return false;
@@ -37,7 +36,7 @@ static bool configure(Hart *h, const Offload *o) {
   for (uint32_t i = first; write && i <= last; i++) {
     if (!h->fp.mover[i].config_ok) return false;
   }
-  h->ssr_rsp = 1, h->ssr_rd = write ? 0 : d->rd;
+  h->answers |= 1u << FROM_SSR, h->ssr_rd = write ? 0 : d->rd;
   h->ssr_data = write || mover == 31 ? 0 : mover_read(&h->fp.mover[mover], word);
   if (!write) return true;
   if (word >= 17 && word < 24 && word != 20) {
@@ -62,11 +61,11 @@ int set_stream_csr(Hart *h, const Dec *d, uint32_t value) {
   Fpss *f = &h->fp;
   bool set = d->sub == 6 || d->sub == 2;
   if (d->imm == 0x7c0) {
-    for (int i = 0; i < MOVERS && set != f->ssr; i++) {
+    for (int i = 0; i < MOVERS && set != (f->ssr != 0); i++) {
       if (set) f->arch[i] = f->f[i];
       else f->f[i] = f->arch[i];
     }
-    f->ssr = set;
+    f->ssr = set ? STREAM_REGS : 0;
   } else if (set) f->chain |= value;
   else f->chain &= ~value, f->chain_full &= ~value;
   return 0;

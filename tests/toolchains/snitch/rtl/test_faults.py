@@ -14,6 +14,7 @@ from perfdojo.toolchains.snitch.simulation import Simulation
 from perfdojo.toolchains.snitch.simulator import Job, simulate
 from tests.toolchains.snitch.rtl.programs import ASSEMBLER, FOLDER, LINKER
 
+LIMITED = Job(max_cycles=100_000)
 BEFORE = """
 .include "common.inc"
 .text
@@ -73,7 +74,7 @@ FAULTS = {
 }
 
 
-def simulated(text: str, tools: Tools, folder: Path) -> Simulation:
+def simulated(text: str, tools: Tools, folder: Path, job: Job = LIMITED) -> Simulation:
     """Assemble the text into the frame of the measured programs and run it."""
     binutils, source = str(tools.compiler.path).removesuffix("gcc"), FOLDER / "single"
     made, elf = folder / "program.o", folder / "program.elf"
@@ -81,7 +82,7 @@ def simulated(text: str, tools: Tools, folder: Path) -> Simulation:
     command = [f"{binutils}as", *ASSEMBLER, "-I", ".", "-o", str(made), "-"]
     subprocess.run(command, input=program, text=True, check=True, cwd=source)
     subprocess.run([f"{binutils}ld", *LINKER, "-o", str(elf), str(made)], check=True, cwd=source)
-    return simulate(read_elf(elf), Job(max_cycles=100_000), tools, Limits())
+    return simulate(read_elf(elf), job, tools, Limits())
 
 
 @pytest.mark.parametrize("text", FAULTS, ids=lambda text: text.replace("\n", ";")[:40])

@@ -95,6 +95,17 @@ def test_counting_by_instruction_takes_no_shortcut_and_changes_nothing(
     assert sum(line.cycles for line in counted.lines) == counted.cycles
 
 
+@pytest.mark.parametrize("name", ["d_1d_mm", "db_axpy", "k_axpy_cyc_8c", "tc_r3_shared_8c"])
+def test_harts_that_wait_for_memory_count_as_if_they_were_stepped(
+    name: str, cluster: Runs, tools: Tools, tmp_path: Path
+) -> None:
+    program = next(p for p in cluster if p.name == name)
+    elf = assemble(program, tmp_path, str(tools.compiler.path).removesuffix("gcc"))
+    stepped = run(program, elf, tools, statistics=True).simulation
+    plain = cluster[program].simulation
+    assert (stepped.cycles, stepped.harts, stepped.memory) == (plain.cycles, plain.harts, plain.memory)
+
+
 @pytest.mark.slow
 def test_long_programs(tools: Tools, tmp_path: Path) -> None:
     single = run_all(tuple(p for p in measured("single") if not short(p)), tools, tmp_path)
