@@ -20,6 +20,9 @@ NAMES = tuple(sorted(texts()))
 FAST = ("axpy", "gelu", "layernorm", "matmul", "max_last", "softmax", "sum_all")
 """Kernels of the fast suite: nests in lanes and out of them, maxima, functions of arrays, remainders."""
 
+LARGE = ("cross_entropy", "embedding", "matmul", "relu")
+"""Kernels that pass through the TCDM in tiles, and such that cannot, as data decide what they read."""
+
 
 @pytest.fixture(scope="module")
 def tools() -> Tools:
@@ -48,6 +51,15 @@ def wrong(name: str, sizes: dict[str, int], tools: Tools, kinds: tuple[str, ...]
 @pytest.mark.parametrize("name", FAST)
 def test_kernel_agrees_at_prime_sizes(name: str, tools: Tools) -> None:
     assert not wrong(name, list(odd_sizes(name))[1], tools, ("tamed", "special"))
+
+
+@pytest.mark.parametrize(
+    "name", [n if n in LARGE else pytest.param(n, marks=pytest.mark.slow) for n in NAMES]
+)
+def test_kernel_is_planned_at_its_own_size(name: str) -> None:
+    bound = bind(program(name))
+    verify(bound)
+    assert emit(bound, "snitch").files
 
 
 @pytest.mark.slow

@@ -12,6 +12,7 @@ from perfdojo.compiler.recipes._shape import ACCUMULATORS, Reduction, reduction,
 from perfdojo.compiler.recipes._steps import blocks, chain, drop_single, extent, made, order, unmark
 from perfdojo.compiler.recipes.streams import mark, separate
 from perfdojo.compiler.schedule import History
+from perfdojo.compiler.tree import nodes
 from perfdojo.compiler.walk import const_int, iterators, loads
 
 TCDM_BYTES = 104 << 10
@@ -53,7 +54,9 @@ def fits(program: Program) -> bool:
 
 
 def tiled(h: History, top: str) -> None:
-    """Let the arrays of one outermost nest pass through the TCDM; leave it alone where that fails."""
+    """Let the arrays of an outermost nest pass through the TCDM; leave it alone where that fails or data decide."""
+    if any(_gathers(n) for n in nodes(h.program.scopes[top].node.body) if isinstance(n, Statement)):
+        return
     states = h.states
     found = reduction(h, top)
     done = _product(h, found) if found and found.steps else _rows(h, top)
@@ -192,6 +195,12 @@ def _left(h: History) -> int:
 
 def _is_argument(h: History, buffer: str) -> bool:
     return h.program.buffer(buffer).role != "tmp"
+
+
+def _gathers(statement: Statement) -> bool:
+    """Tell whether data decide which elements it touches: no tile holds these."""
+    accesses = (*reads(statement), statement.target)
+    return any(True for access in accesses for index in access.indices for _ in loads(index))
 
 
 def _used(load: Load) -> set[str]:
