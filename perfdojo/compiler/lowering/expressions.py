@@ -9,7 +9,8 @@ from perfdojo.compiler.lowering.context import Frame, NotVectorisableError
 from perfdojo.compiler.lowering.fuse import fused
 from perfdojo.compiler.lowering.lane_values import LaneValues, in_i32
 from perfdojo.compiler.lowering.linear import Linear, plus, split
-from perfdojo.compiler.lowering.lir import FLAG, INDEX, Const, Value
+from perfdojo.compiler.lowering.lir import FLAG, INDEX, Const, Value, children
+from perfdojo.compiler.lowering.lir import Load as LoadValue
 from perfdojo.compiler.ops import OPS
 
 
@@ -177,7 +178,7 @@ class Expressions(LaneValues):
         """Return the element that an access names, in lanes when its address differs between them."""
         where = self.address(e, frame, mask)
         dtype = self.context.buffers[e.buffer].dtype
-        safe = mask is None or self.inside(e.buffer, where, frame)
+        safe = mask is None or (self.inside(e.buffer, where, frame) and not self._by_data(where))
         if not self.arena.in_lanes(where):
             if not safe and mask is not self._tail(frame):
                 raise NotVectorisableError(f"{e.buffer} is read in all lanes under a condition of each lane")
@@ -198,6 +199,20 @@ class Expressions(LaneValues):
         return self.arena.load(
             e.buffer, self.arena.offset(uniform), type, kept, self.vector(lane_form, width, lanes)
         )
+
+    def _by_data(self, where: Linear) -> bool:
+        """Tell whether memory decides on an offset.
+
+        What is known of its range need not hold in lanes that are not evaluated: those may have read padding,
+        or nothing.
+        """
+        stack = [self.arena.atom_value(number) for number, _ in where.terms]
+        while stack:
+            top = stack.pop()
+            if isinstance(top, LoadValue):
+                return True
+            stack.extend(children(top))
+        return False
 
     def _tail(self, frame: Frame) -> Value | None:
         return frame.parts[0].mask if len(frame.parts) == 1 else None

@@ -54,7 +54,7 @@ def fits(program: Program) -> bool:
 
 
 def tiled(h: History, top: str) -> None:
-    """Let the arrays of an outermost nest pass through the TCDM; leave it alone where that fails or data decide."""
+    """Let the arrays of a nest pass through the TCDM; leave it alone where that fails, or data decide."""
     if any(_gathers(n) for n in nodes(h.program.scopes[top].node.body) if isinstance(n, Statement)):
         return
     states = h.states
