@@ -42,6 +42,8 @@ class _Run:
         self.run, self.context, self.arena, self.facts = run, context, context.arena, facts
         self.written = {s.buffer for s in run if isinstance(s, Store)}
         self.defined = {s.var.name for s in run if isinstance(s, ASSIGNMENTS)}
+        self.used: dict[int, int] = {}
+        """Place of the first use of each load, though a condition may leave it out there."""
 
     def code(self) -> list[Stmt]:
         """Return the statements rewritten."""
@@ -50,10 +52,10 @@ class _Run:
         columns: dict[int, Value] = {}
         for key, loads in found.items():
             for group in _complete(loads, key[2]):
-                first = min(place for place, _ in group)
-                lets, made = self._columns(key, [load for _, load in group])
+                first = min(self.used[id(load)] for load in group)
+                lets, made = self._columns(key, group)
                 before.setdefault(first, []).extend(lets)
-                columns |= {id(load): var for (_, load), var in zip(group, made, strict=True)}
+                columns |= {id(load): var for load, var in zip(group, made, strict=True)}
         if not columns:
             return self.run
         done: dict[int, Value] = {}
@@ -66,17 +68,18 @@ class _Run:
             out += [*before.get(place, ()), with_values(s, change)]
         return out
 
-    def _strided(self) -> dict[Key, dict[int, tuple[int, Load]]]:
-        """Return the strided loads by constant part of their offset, with the place of the first use."""
-        found: dict[Key, dict[int, tuple[int, Load]]] = {}
+    def _strided(self) -> dict[Key, dict[int, Load]]:
+        """Return the strided loads that surely happen, by the constant part of their offset."""
+        found: dict[Key, dict[int, Load]] = {}
         for place, s in enumerate(self.run):
             for v in values(s):
                 for load, certain in self.facts.loads(v):
+                    self.used.setdefault(id(load), place)
                     stride = self._stride(load) if certain else 0
                     if stride:
                         form = self.arena.linear(load.offset)
                         key = load.buffer, load.type.dtype.name, load.type.lanes, stride, form.terms
-                        found.setdefault(key, {}).setdefault(form.const, (place, load))
+                        found.setdefault(key, {}).setdefault(form.const, load)
         return found
 
     def _stride(self, load: Load) -> int:
@@ -127,9 +130,9 @@ def _distances(lanes: int) -> list[int]:
     return [lanes >> k for k in range(1, lanes.bit_length())]
 
 
-def _complete(loads: dict[int, tuple[int, Load]], lanes: int) -> list[list[tuple[int, Load]]]:
+def _complete(loads: dict[int, Load], lanes: int) -> list[list[Load]]:
     """Return the groups of `lanes` loads that begin at neighbouring elements, each load in one at most."""
-    groups: list[list[tuple[int, Load]]] = []
+    groups: list[list[Load]] = []
     end = None
     for start in sorted(loads):
         if (end is None or start >= end) and all(start + k in loads for k in range(lanes)):
