@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from perfdojo.compiler.lowering.target import FpLevel, Target
     from perfdojo.compiler.schedule import Scheduled
 
-_SHARED = frozenset(("x86",))
+_SHARED = frozenset(("vectors", "x86"))
 """Folders that serve several targets and are none."""
 
 

@@ -7,12 +7,13 @@ narrowed where narrower elements are chosen (`mask_to`).
 
 from __future__ import annotations
 
+from perfdojo.backends.vectors.isa import carried
+from perfdojo.backends.vectors.table import FLOATS, NUMBERS, ROUNDED, Table
 from perfdojo.backends.x86.arithmetic import add_arithmetic
 from perfdojo.backends.x86.conversions import add_conversions
 from perfdojo.backends.x86.memory import GATHERED, OFFSETS, add_memory, gather, gather_pointer
 from perfdojo.backends.x86.reductions import add_reductions, halves
-from perfdojo.backends.x86.registers import Isa, Register, carried
-from perfdojo.backends.x86.table import FLOATS, NUMBERS, ROUNDED, Table
+from perfdojo.backends.x86.registers import Isa, Register
 from perfdojo.backends.x86.zips import add_zips
 from perfdojo.compiler.dtypes import BOOL, I8, I16, I32, I64, U8, DType
 
@@ -42,8 +43,8 @@ def table() -> Table:
         result.add("splat", dtype, n, f"<p>_set1_<t>{'x' if dtype == I64 else ''}({{0}})", "s")
     for n in MASK_LANES:
         _masks(result, n)
-    for dtype, n, register in result.shapes(NUMBERS):
-        _canonical(result, dtype, n, register)
+    for dtype, n, _ in result.shapes(NUMBERS):
+        _canonical(result, dtype, n, Register(dtype, n))
     add_arithmetic(result)
     add_conversions(result)
     add_memory(result)

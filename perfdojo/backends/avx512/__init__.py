@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import cache
 
 from perfdojo.backends.avx512 import instructions
+from perfdojo.backends.vectors.printer import IntrinsicsPrinter, supports
+from perfdojo.backends.vectors.table import Table
 from perfdojo.backends.x86.emulation import emulation_headers
-from perfdojo.backends.x86.printer import IntrinsicsPrinter, supports
-from perfdojo.backends.x86.table import Table
 from perfdojo.compiler.dtypes import DType
 from perfdojo.compiler.lowering.target import Target
 

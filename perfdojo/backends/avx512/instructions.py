@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from perfdojo.backends.vectors.isa import LANES
+from perfdojo.backends.vectors.table import FLOATS, NUMBERS, ROUNDED, Table
 from perfdojo.backends.x86.arithmetic import add_arithmetic
 from perfdojo.backends.x86.conversions import add_conversions
 from perfdojo.backends.x86.memory import (
@@ -16,7 +18,6 @@ from perfdojo.backends.x86.memory import (
 )
 from perfdojo.backends.x86.reductions import add_reductions
 from perfdojo.backends.x86.registers import Isa, Register
-from perfdojo.backends.x86.table import FLOATS, LANES, NUMBERS, ROUNDED, Table
 from perfdojo.backends.x86.zips import add_zips
 from perfdojo.compiler.dtypes import BOOL, I8, I16, I32, I64, U8, DType
 

@@ -1,1 +1,1 @@
-"""What the x86 targets share: registers, records of instructions, their printer, and their emulation."""
+"""What the x86 targets share: names of registers and intrinsics, records, and their emulation."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from perfdojo.backends.vectors.table import FLOATS, INTEGERS, ROUNDED, Table
 from perfdojo.backends.x86.registers import Register
-from perfdojo.backends.x86.table import FLOATS, INTEGERS, ROUNDED, Table
 from perfdojo.compiler.dtypes import BF16, F16, F32, I32, I64, U8, DType
 
 FUSED = {"fma": "fmadd", "fms": "fmsub", "fnma": "fnmadd", "fnms": "fnmsub"}

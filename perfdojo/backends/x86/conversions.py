@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from perfdojo.backends.vectors.table import INTEGERS, NUMBERS, ROUNDED, Table
 from perfdojo.backends.x86.registers import Register
-from perfdojo.backends.x86.table import INTEGERS, NUMBERS, ROUNDED, Table
 from perfdojo.compiler.dtypes import BF16, BOOL, F16, F32, F64, I8, I16, I32, I64, U8, DType
 
 _SHORT = (I8, U8, I16)

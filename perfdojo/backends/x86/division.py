@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from perfdojo.backends.x86.instruction import Instruction
+from perfdojo.backends.vectors.instruction import Instruction
+from perfdojo.backends.vectors.table import Table
 from perfdojo.backends.x86.registers import Register
-from perfdojo.backends.x86.table import Table
 from perfdojo.compiler.dtypes import I16, I32, I64, DType
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from perfdojo.backends.x86.instruction import Intrinsic
+from perfdojo.backends.x86.intrinsic import Intrinsic
 from perfdojo.backends.x86.intrinsics import intrinsics
 
 _VECTOR = re.compile(r"([fiub])(\d+)x(\d+)")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from perfdojo.backends.x86.costs import cost
-from perfdojo.backends.x86.instruction import Intrinsic
+from perfdojo.backends.x86.intrinsic import Intrinsic
 from perfdojo.backends.x86.lane_intrinsics import Row, lane_rows, opmask
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from perfdojo.backends.vectors.isa import SMALLEST_BITS
+from perfdojo.backends.vectors.table import INTEGERS, NUMBERS, Table
 from perfdojo.backends.x86.reductions import halves
-from perfdojo.backends.x86.registers import SMALLEST_BITS, Register
-from perfdojo.backends.x86.table import INTEGERS, NUMBERS, Table
+from perfdojo.backends.x86.registers import Register
 from perfdojo.compiler.dtypes import BF16, BOOL, F16, F32, F64, I8, I16, I32, I64, DType
 
 GATHERED = (F32, F64, I32, I64)
@@ -46,7 +47,7 @@ def _add_streams(table: Table) -> None:
     for dtype, n, register in table.shapes((F32, F64, *INTEGERS), pairs=True):
         if register.partial:
             continue
-        ordinary = _plain(register)[1]
+        ordinary = _plain(Register(dtype, n))[1]
         full = ordinary.replace("storeu", "stream")
         setup = _where_aligned(register.bits, full)
         if register.bits > SMALLEST_BITS:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from perfdojo.backends.x86.registers import Register, carried
-from perfdojo.backends.x86.table import C_SCALARS, NUMBERS, Table
+from perfdojo.backends.vectors.isa import carried
+from perfdojo.backends.vectors.table import C_SCALARS, NUMBERS, Table
+from perfdojo.backends.x86.registers import Register
 from perfdojo.compiler.dtypes import DType
 
 _UPPER = {

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from perfdojo.backends.vectors.table import Table
 from perfdojo.backends.x86.registers import Register
-from perfdojo.backends.x86.table import Table
 from perfdojo.compiler.dtypes import F32, F64, I32, I64
 
 _BLOCK = 128
@@ -12,7 +12,8 @@ _BLOCK = 128
 
 def add_zips(table: Table) -> None:
     """Add the steps for vectors of 32- and 64-bit elements that fill their register."""
-    for dtype, n, register in table.shapes((F32, F64, I32, I64)):
+    for dtype, n, _ in table.shapes((F32, F64, I32, I64)):
+        register = Register(dtype, n)
         for k in range(1, n.bit_length()):
             distance = n >> k
             for op, text in zip(("low", "high"), _pair(register, distance * dtype.bits), strict=True):

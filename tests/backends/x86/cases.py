@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perfdojo.backends import avx2, avx512
+from perfdojo.backends.vectors.routines import routine_function
+from perfdojo.backends.vectors.table import Table
 from perfdojo.backends.x86.division import division
-from perfdojo.backends.x86.routines import routine_function
-from perfdojo.backends.x86.table import Table
 from perfdojo.compiler.dtypes import BOOL, DTYPES, F32, F64, I8, I16, I32, I64, DType
 from perfdojo.compiler.elementary.describe import VECTOR_FUNCTIONS
 from perfdojo.compiler.interpret.exact import conversion, operation

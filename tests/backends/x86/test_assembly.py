@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from perfdojo.backends.x86.instruction import Instruction
-from perfdojo.backends.x86.routines import routine_function, routine_name
+from perfdojo.backends.vectors.instruction import Instruction
+from perfdojo.backends.vectors.routines import routine_function, routine_name
 from perfdojo.compiler.dtypes import F32
 from perfdojo.compiler.elementary.describe import VECTOR_FUNCTIONS
 from tests.backends.x86.building import FLAGS, compile_c

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from perfdojo.backends.helpers import helper_text
-from perfdojo.backends.x86.routines import routine_function, routine_name
+from perfdojo.backends.vectors.routines import routine_function, routine_name
 from perfdojo.compiler.elementary.describe import VECTOR_FUNCTIONS
 from tests.backends.x86.building import library, runs_here
 from tests.backends.x86.cases import table

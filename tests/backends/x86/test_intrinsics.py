@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from perfdojo.backends.x86.emulation import SUPPORT, c_type, function, lane_types
-from perfdojo.backends.x86.instruction import Intrinsic
+from perfdojo.backends.x86.intrinsic import Intrinsic
 from perfdojo.backends.x86.intrinsics import intrinsics
 from tests.backends.x86.building import library, runs_here
 from tests.backends.x86.cases import used_intrinsics

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from perfdojo.backends.vectors.isa import LANES
 from perfdojo.backends.x86.memory import GATHERED
-from perfdojo.backends.x86.table import LANES
 from perfdojo.compiler.dtypes import BOOL, DTYPES, F32, I32, I64, DType
 from perfdojo.compiler.interpret.exact import operation
 from perfdojo.compiler.lowering.lir import INDEX, Call, Const, Load, Store, Var, VType

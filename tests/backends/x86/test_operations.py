@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from perfdojo.backends.x86.table import LANES
+from perfdojo.backends.vectors.isa import LANES
 from perfdojo.compiler.numpy_types import NUMPY
 from tests.backends.x86.building import library
 from tests.backends.x86.cases import TABLES, Array, Case, cases

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from perfdojo.backends.x86.table import LANES
+from perfdojo.backends.vectors.isa import LANES
 from perfdojo.compiler.dtypes import F32, F64, I32, I64, DType
 from perfdojo.compiler.lowering.lir import INDEX, Call, Load, Var, VType
 from tests.backends.direct import checked, disagreements, emitted

@@ -8,8 +8,8 @@ from perfdojo.backends import avx2, avx512
 from perfdojo.backends.helpers import helper_text
 from perfdojo.backends.names import Names
 from perfdojo.backends.scalar import ScalarPrinter
-from perfdojo.backends.x86.printer import IntrinsicsPrinter
-from perfdojo.backends.x86.table import Table
+from perfdojo.backends.vectors.printer import IntrinsicsPrinter
+from perfdojo.backends.vectors.table import Table
 from perfdojo.compiler.dtypes import BOOL, DType
 from perfdojo.compiler.emitted import C_TYPES
 from perfdojo.compiler.lowering.lir import INDEX, Load, Store, Value, Var, VType

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from perfdojo.backends.x86.instruction import Instruction
-from perfdojo.backends.x86.registers import Isa, Register
+from perfdojo.backends.vectors.instruction import Instruction
+from perfdojo.backends.vectors.isa import Isa, Register
 from perfdojo.compiler.dtypes import BF16, BOOL, F16, F32, F64, I8, I16, I32, I64, U8, DType
 
 Key = tuple[str, str, int]
@@ -14,7 +14,6 @@ FLOATS = (F32, F64)
 ROUNDED = (F16, BF16)
 INTEGERS = (I8, U8, I16, I32, I64)
 NUMBERS = (*FLOATS, *ROUNDED, *INTEGERS)
-LANES = (4, 8, 16, 32, 64)
 
 C_SCALARS = {
     "f64": "double",
@@ -40,15 +39,17 @@ class Table:
         With `pairs` also two lanes of 64 bits, which only reductions use.
         """
         for dtype in dtypes:
-            for lanes in (2, *LANES):
-                if self.isa.fits(dtype, lanes) and (lanes > 2 or (pairs and dtype.bits == 64)):
-                    yield dtype, lanes, Register(dtype, lanes)
+            known = self.isa.lanes
+            own = (2, *known) if pairs and dtype.bits == 64 and 2 not in known else known
+            for lanes in own:
+                if self.isa.fits(dtype, lanes):
+                    yield dtype, lanes, self.isa.register(dtype, lanes)
 
     def vector(self, dtype: DType, lanes: int) -> str:
         """Return the C type of a vector."""
         if dtype != BOOL:
-            return Register(dtype, lanes).c_type
-        return f"__mmask{max(8, lanes)}" if self.isa.opmask else f"__m{self.isa.vector_bits}i"
+            return self.isa.register(dtype, lanes).c_type
+        return self.isa.mask_type(lanes)
 
     def has(self, op: str, dtype: DType, lanes: int) -> bool:
         """Tell whether the operation exists."""
@@ -72,12 +73,12 @@ class Table:
         """Add a record.
 
         Args:
-            format, setup: with `<p> <t> <si>` for the parts of the names (`Register.fill`).
+            format, setup: with the parts of names that `Register.fill` knows.
             takes: the operands, separated by commas: v a vector of `dtype`, m a mask, r a comparison of this
                 type as the machine leaves it, s a scalar, p memory, c const memory, n a count; or a C type.
             gives: C type of the result, or one of these letters; a vector of `dtype` without it.
         """
-        register = Register(dtype, lanes)
+        register = self.isa.register(dtype, lanes)
         parameters = tuple(self._c_type(t, dtype, lanes) for t in takes.split(",")) if takes else ()
         result = self._c_type(gives or "v", dtype, lanes)
         lines = tuple(register.fill(line) for line in setup)

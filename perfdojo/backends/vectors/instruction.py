@@ -1,4 +1,4 @@
-"""The records of the two tables: what an operation is on this machine, and what an intrinsic does."""
+"""The record of an operation on vectors: its C text on one machine."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-_INTRINSIC = re.compile(r"\b_(?:mm\d*|k\w+?)_\w+")
+_INTRINSIC = re.compile(r"\b(?:_(?:mm\d*|k\w+?)_\w+|v[a-z]+\d*q?_\w+)")
+"""x86 and Arm name theirs so."""
 _HELPER = re.compile(r"\bpd_\w+(?=\()")
 
 
@@ -84,38 +85,6 @@ class Instruction:
         lines = [line.format(*letters) for line in self.setup]
         lines.append(last if self.result == "void" else f"return {last}")
         return c_function(f"{self.result} {self.name}({arguments or 'void'})", lines, self.why)
-
-
-@dataclass(frozen=True, slots=True)
-class Intrinsic:
-    """One intrinsic of immintrin.h and what it computes.
-
-    Types are written by their lanes:
-        f32x16 i8x64 u8x64 ...    a register read as so many lanes of this type
-        b32x16 b64x8              a register of floats, read as their bits
-        k16                       an opmask
-        f32 i64 ...               a scalar
-        imm                       a constant of the instruction
-        mem                       memory, read or written as lanes of the type of the register
-        aligned                   the same where the width of the register divides the address, else a fault
-
-    Attributes:
-        result: type of the result, `void` for a store.
-        parameters: (type, name) of the operands.
-        meaning: C expression of lane `i` of the result (`a[i] + b[i]`): a truth value for an opmask; without
-            an `i` the whole opmask or scalar. For a store the statement that stores lane `i`.
-        latency: cycles from operands to result; None: not known for sure.
-        throughput: cycles for each of many independent ones.
-        source: where both figures are from.
-    """
-
-    name: str
-    result: str
-    parameters: tuple[tuple[str, str], ...]
-    meaning: str
-    latency: float | None = None
-    throughput: float | None = None
-    source: str = ""
 
 
 def c_function(head: str, lines: Sequence[str], comment: str = "") -> str:

@@ -1,4 +1,4 @@
-"""Prints vector values of the target IR as intrinsics, for every x86 instruction set."""
+"""Prints vector values of the target IR as intrinsics, by the table of an instruction set."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ import math
 from dataclasses import replace
 
 from perfdojo.backends.printer import Scalars
-from perfdojo.backends.x86.division import division
-from perfdojo.backends.x86.instruction import Instruction
-from perfdojo.backends.x86.lanewise import LANEWISE, lanewise
-from perfdojo.backends.x86.registers import carried
-from perfdojo.backends.x86.routines import routine_function, routine_name
-from perfdojo.backends.x86.table import FLOATS, LANES, Table
+from perfdojo.backends.vectors.instruction import Instruction
+from perfdojo.backends.vectors.isa import carried
+from perfdojo.backends.vectors.lanewise import LANEWISE, lanewise
+from perfdojo.backends.vectors.routines import routine_function, routine_name
+from perfdojo.backends.vectors.table import FLOATS, Table
 from perfdojo.compiler.dtypes import BF16, BOOL, DTYPES, F16, F32, I16, DType
 from perfdojo.compiler.elementary.describe import VECTOR_FUNCTIONS
 from perfdojo.compiler.lowering.lir import Call, Const, Load, Store, Value, VType
@@ -23,7 +22,7 @@ _OF_OPERAND = (*_COMPARISONS, "reduce_add", "reduce_mul", "reduce_max", "reduce_
 
 def supports(table: Table, op: str, dtype: DType, lanes: int) -> bool:
     """Tell whether an operation exists (`Target.supports`)."""
-    if lanes not in LANES or (dtype != BOOL and not table.isa.fits(dtype, lanes)):
+    if lanes not in table.isa.lanes or (dtype != BOOL and not table.isa.fits(dtype, lanes)):
         return False
     if (op, dtype.name, lanes) in table.records:
         return True
@@ -55,7 +54,7 @@ class IntrinsicsPrinter:
     def prelude(self) -> tuple[tuple[str, ...], str]:
         """Return the system headers and the functions that the text so far needs."""
         text = "\n\n".join(self._functions.values())
-        headers = ["immintrin.h", *(["string.h"] if "memcpy(" in text else [])]
+        headers = [self._table.isa.header, *(["string.h"] if "memcpy(" in text else [])]
         return tuple(headers), f"{text}\n" if text else ""
 
     def store(self, store: Store, scalars: Scalars) -> str:
@@ -72,19 +71,16 @@ class IntrinsicsPrinter:
         return self._apply("masked_store", type_, *operands, scalars.value(store.mask)) + ";"
 
     def flags(self) -> tuple[str, ...]:
-        """Return the flags under which gcc interleaves the long chains of functions of several vectors.
-
-        A gelu of four vectors a turn, in the first-level cache of a Zen 3: 12 % faster with gcc 12.
-        """
-        return ("-fschedule-insns", "-fsched-pressure") if self._routines else ()
+        """Return the flags under which gcc interleaves the long chains of functions of several vectors."""
+        return self._table.isa.chain_flags() if self._routines else ()
 
     def fence(self) -> str:
         """Return the statement that orders streamed stores."""
-        return "_mm_sfence();"
+        return self._table.isa.fence()
 
     def prefetch(self, address: str) -> str:
         """Return the statement that fetches the cache line at an address."""
-        return f"_mm_prefetch({address}, _MM_HINT_T0);"
+        return self._table.isa.prefetch(address)
 
     def value(self, value: Value, scalars: Scalars) -> str:
         """Return the C expression of a value."""
@@ -123,7 +119,7 @@ class IntrinsicsPrinter:
             return self._routine(op, type_, scalars.value(args[0]))
         divisor = _constant(args[1]) if op in ("floordiv", "mod") else None
         if isinstance(divisor, int) and divisor > 0:
-            record = division(self._table, op, divisor, type_.dtype, type_.lanes)
+            record = self._table.isa.division(self._table, op, divisor, type_.dtype, type_.lanes)
             if record is not None:
                 return self._use(record, scalars.value(args[0]))
         if (op, type_.dtype.name, type_.lanes) in self._table.records:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from perfdojo.backends.printer import Scalars
-from perfdojo.backends.x86.instruction import Instruction
-from perfdojo.backends.x86.registers import carried
-from perfdojo.backends.x86.table import C_SCALARS, Table
+from perfdojo.backends.vectors.instruction import Instruction
+from perfdojo.backends.vectors.isa import carried
+from perfdojo.backends.vectors.table import C_SCALARS, Table
 from perfdojo.compiler.lowering.lir import Call, Const, Value, Var, VType
 
 _FLOATS = frozenset({"f64", "f32", "f16", "bf16"})
