@@ -85,6 +85,10 @@ class Isa(ABC):
     def mask_type(self, lanes: int) -> str:
         """Return the C type of a vector of bool."""
 
+    def comparison_type(self, dtype: DType, lanes: int) -> str:
+        """Return the C type of a comparison as the machine leaves it."""
+        return self.mask_type(lanes) if self.opmask else self.register(dtype, lanes).c_type
+
     @property
     @abstractmethod
     def header(self) -> str:

@@ -93,7 +93,7 @@ class Table:
             case "m":
                 return self.vector(BOOL, lanes)
             case "r":
-                return self.vector(BOOL if self.isa.opmask else dtype, lanes)
+                return self.isa.comparison_type(dtype, lanes)
             case "s":
                 return C_SCALARS[dtype.name]
             case "p":

@@ -9,9 +9,8 @@ from pathlib import Path
 
 from perfdojo.backends import avx2, avx512
 from perfdojo.backends.x86.emulation import emulation_headers
-from perfdojo.compiler.lowering.target import Target
+from tests.backends.vectors.cases import TARGETS
 
-TARGETS: dict[str, Target] = {"avx2": avx2.TARGET, "avx512": avx512.TARGET}
 FLAGS = {"avx2": avx2.FLAGS, "avx512": avx512.FLAGS}
 STRICT = ("-std=c11", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math")
 WARNINGS = ("-Wall", "-Wextra", "-Werror", "-Wno-unused-function", "-Wno-unused-parameter")

@@ -11,8 +11,8 @@ from perfdojo.backends.vectors.instruction import Instruction
 from perfdojo.backends.vectors.routines import routine_function, routine_name
 from perfdojo.compiler.dtypes import F32
 from perfdojo.compiler.elementary.describe import VECTOR_FUNCTIONS
+from tests.backends.vectors.cases import table
 from tests.backends.x86.building import FLAGS, compile_c
-from tests.backends.x86.cases import table
 
 HEADERS = "".join(f"#include <{h}.h>\n" for h in ("immintrin", "math", "stdbool", "stdint", "string"))
 SCALAR = re.compile(

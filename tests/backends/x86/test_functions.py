@@ -10,8 +10,8 @@ import pytest
 from perfdojo.backends.helpers import helper_text
 from perfdojo.backends.vectors.routines import routine_function, routine_name
 from perfdojo.compiler.elementary.describe import VECTOR_FUNCTIONS
+from tests.backends.vectors.cases import table
 from tests.backends.x86.building import library, runs_here
-from tests.backends.x86.cases import table
 
 HARNESS = """
 /* Counts the arguments from `start` on, `stride` apart, on which both differ; NaNs are equal. */

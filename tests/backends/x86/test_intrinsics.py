@@ -13,7 +13,7 @@ from perfdojo.backends.x86.emulation import SUPPORT, c_type, function, lane_type
 from perfdojo.backends.x86.intrinsic import Intrinsic
 from perfdojo.backends.x86.intrinsics import intrinsics
 from tests.backends.x86.building import library, runs_here
-from tests.backends.x86.cases import used_intrinsics
+from tests.backends.x86.used import used_intrinsics
 
 ROUNDS = 96
 POOL_BYTES = 8192

@@ -17,9 +17,9 @@ from perfdojo.compiler.dtypes import BOOL, DTYPES, F32, I32, I64, DType
 from perfdojo.compiler.interpret.exact import operation
 from perfdojo.compiler.lowering.lir import INDEX, Call, Const, Load, Store, Var, VType
 from perfdojo.compiler.numpy_types import NUMPY
-from tests.backends.x86.building import TARGETS, library
-from tests.backends.x86.cases import Array
-from tests.backends.x86.writing import COUNT, Writer, inputs, same_bits
+from tests.backends.vectors.cases import TARGETS, Array
+from tests.backends.vectors.writing import COUNT, Writer, inputs, same_bits
+from tests.backends.x86.building import library
 
 I = Var("i", INDEX)  # noqa: E741
 START, FIVE = Const(0, INDEX), Const(5, INDEX)

@@ -11,9 +11,9 @@ import pytest
 
 from perfdojo.backends.vectors.isa import LANES
 from perfdojo.compiler.numpy_types import NUMPY
+from tests.backends.vectors.cases import TABLES, Array, Case, cases
+from tests.backends.vectors.writing import COUNT, Writer, inputs, same_bits
 from tests.backends.x86.building import library
-from tests.backends.x86.cases import TABLES, Array, Case, cases
-from tests.backends.x86.writing import COUNT, Writer, inputs, same_bits
 
 USED_LANES = {"avx2": (4, 8, 16, 32), "avx512": (8, 16, 32, 64)}
 """Lanes that lowering asks for: of the widest element type in a register."""

@@ -12,8 +12,9 @@ from perfdojo.backends.vectors.isa import LANES
 from perfdojo.compiler.dtypes import F32, F64, I32, I64, DType
 from perfdojo.compiler.lowering.lir import INDEX, Call, Load, Var, VType
 from tests.backends.direct import checked, disagreements, emitted
-from tests.backends.x86.building import TARGETS, library
-from tests.backends.x86.writing import COUNT, Writer, inputs
+from tests.backends.vectors.cases import TARGETS
+from tests.backends.vectors.writing import COUNT, Writer, inputs
+from tests.backends.x86.building import library
 
 TYPES = (F32, F64, I32, I64)
 SQUARE = """\

@@ -1,8 +1,7 @@
-"""What the tests of the x86 targets run over: the tables, and all that is written with their intrinsics."""
+"""What the tests of vector targets run over: all that is written with the records of their tables."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -11,45 +10,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perfdojo.backends import avx2, avx512
-from perfdojo.backends.vectors.routines import routine_function
+from perfdojo.backends import avx2, avx512, neon
 from perfdojo.backends.vectors.table import Table
-from perfdojo.backends.x86.division import division
-from perfdojo.compiler.dtypes import BOOL, DTYPES, F32, F64, I8, I16, I32, I64, DType
-from perfdojo.compiler.elementary.describe import VECTOR_FUNCTIONS
+from perfdojo.compiler.dtypes import BOOL, DTYPES, F32, F64, I8, I16, I64, DType
 from perfdojo.compiler.interpret.exact import conversion, operation
 from perfdojo.compiler.lowering.lir import Call, Const, Value, VType
 from perfdojo.compiler.lowering.target import Target
 from perfdojo.compiler.numpy_types import NUMPY
 from perfdojo.compiler.ops import OPS, OpInfo, Rule
-from tests.backends.x86.building import TARGETS
 
 Array = NDArray[Any]
 
-TABLES = {"avx2": avx2.table, "avx512": avx512.table}
+TARGETS: dict[str, Target] = {"avx2": avx2.TARGET, "avx512": avx512.TARGET, "neon": neon.TARGET}
+TABLES = {"avx2": avx2.table, "avx512": avx512.table, "neon": neon.table}
 DIVISORS = (1, 2, 3, 7, 10, 64, 641, 32767)
 
 
 @cache
 def table(target: str) -> Table:
     return TABLES[target]()
-
-
-@cache
-def used_intrinsics(target: str) -> list[str]:
-    """Return every intrinsic that the target can emit."""
-    instructions = table(target)
-    names = {i for r in instructions.records.values() for i in r.intrinsics}
-    for _, n, _ in instructions.shapes((F32,)):
-        for function in VECTOR_FUNCTIONS:
-            text = routine_function(instructions, function, n)
-            names |= set(re.findall(r"\b_(?:mm\d*|k\w+?)_\w+", text))
-    for dtype, n, _ in instructions.shapes((I16, I32)):
-        for divisor in DIVISORS:
-            for op in ("floordiv", "mod"):
-                if record := division(instructions, op, divisor, dtype, n):
-                    names |= set(record.intrinsics)
-    return sorted(names)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,41 @@
+"""NEON (Advanced SIMD) of AArch64: 128-bit registers; a mask is a register of all ones and all zeros."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from perfdojo.backends.neon import instructions
+from perfdojo.backends.vectors.printer import IntrinsicsPrinter, supports
+from perfdojo.backends.vectors.table import Table
+from perfdojo.compiler.dtypes import DType
+from perfdojo.compiler.lowering.target import Target
+
+FLAGS: tuple[str, ...] = ()
+
+
+@cache
+def table() -> Table:
+    """Return the instructions of the target."""
+    return instructions.table()
+
+
+def _supports(op: str, dtype: DType, lanes: int) -> bool:
+    return supports(table(), op, dtype, lanes)
+
+
+TARGET = Target(
+    name="neon",
+    title="AArch64 with NEON (Advanced SIMD)",
+    vector_bits=128,
+    registers=32,
+    masked_memory=False,
+    supports=_supports,
+    features=("asimd",),
+    marks=frozenset(("parallel", "unroll", "vector")),
+    min_lanes=2,
+)
+
+
+def vector_printer() -> IntrinsicsPrinter:
+    """Return a fresh printer of vector values."""
+    return IntrinsicsPrinter(table())
