@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pkgutil
+import platform
 import re
 from dataclasses import replace
 from importlib import import_module
@@ -27,8 +28,8 @@ def target_names() -> tuple[str, ...]:
 
 
 def host_targets() -> tuple[str, ...]:
-    """Return the names of the targets whose code runs on the kind of machine that compiles it, sorted."""
-    return tuple(n for n in target_names() if get_target(n).hosted)
+    """Return the names of the targets whose code runs on this kind of machine, sorted."""
+    return tuple(n for n in target_names() if get_target(n).machine in ("", platform.machine()))
 
 
 def get_target(name: str) -> Target:

@@ -34,15 +34,18 @@ class HostMachine:
     threads: int
 
     @classmethod
-    def find(cls, o: Options) -> HostMachine:
-        """Return this machine with its compiler.
+    def find(cls, o: Options, target: str) -> HostMachine:
+        """Return this machine with its compiler, or one for the machine of `target` with an emulator.
 
         Raises:
             MissingTool: there is none.
         """
+        from perfdojo.toolchains.cross import cross_of, find_cross
         from perfdojo.toolchains.host import find_host
 
-        return cls(find_host(), o.threads)
+        cross = cross_of(target)
+        host = find_host() if cross is None or cross.native else find_cross(cross)
+        return cls(host, o.threads)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -98,6 +101,11 @@ class HostKernel:
         return ()
 
     @property
+    def own_library(self) -> bool:
+        """Whether it calls the C library of another kind of machine."""
+        return bool(self.built.host.emulator)
+
+    @property
     def long(self) -> int:
         """Executions of statements above which the reference takes seconds for each set of inputs."""
         return LONG
@@ -109,7 +117,7 @@ class HostKernel:
         ran = run(self.built, inputs, threads=self.threads)
         if ran.outcome != "ok":
             return failed(ran)
-        return judge(job.bound, job.options.fp, inputs, ran.outputs)
+        return judge(job.bound, job.options.fp, inputs, ran.outputs, self.own_library)
 
     def time(self, job: Job) -> bool:
         """Measure it and set the time against the machine's limit; tell whether that went well."""

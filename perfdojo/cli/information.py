@@ -40,16 +40,22 @@ def list_transforms(o: Options) -> int:
 
 def list_targets(o: Options) -> int:
     """Print the targets and whether this machine runs them."""
-    from perfdojo.backends import get_target, target_names
+    from perfdojo.backends import get_target, host_targets, target_names
     from perfdojo.toolchains.cpu import read_cpu
+    from perfdojo.toolchains.cross import cross_of
 
     cpu = read_cpu()
     rows = []
     for name in target_names():
         target = get_target(name)
         missing = cpu.missing(target.features)
-        here = f"checked by emulation, not timed: no {', '.join(missing)} here" if missing else "runs here"
-        here = here if target.hosted else "runs in a simulator"
+        cross = cross_of(name)
+        if name in host_targets():
+            here = (
+                f"checked by emulation, not timed: no {', '.join(missing)} here" if missing else "runs here"
+            )
+        else:
+            here = f"run by {cross.emulator}, not timed" if cross else "runs in a simulator"
         rows.append((name, target.title, here))
     if o.json:
         print(json.dumps({"targets": [{"name": n, "title": t, "here": h} for n, t, h in rows]}))

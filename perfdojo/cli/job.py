@@ -184,7 +184,7 @@ class Job:
             "elements": elements,
             "undecided": sum(undecided.values()),
         }
-        found_text = self._agreement(worst)
+        found_text = self._agreement(worst, kernel.own_library)
         self.screen.line("check", f"{found_text} ({elements} elements on {len(kinds)} kinds of inputs)", "ok")
         for kind, count in undecided.items():
             text = f"{count} elements on {kind} inputs may overflow or go either way: no finite bound"
@@ -193,11 +193,10 @@ class Job:
             self.screen.line("", kernel.reason, "note")
         return True
 
-    def _agreement(self, worst: float | None) -> str:
-        from perfdojo.backends import get_target
+    def _agreement(self, worst: float | None, own_library: bool) -> str:
         from perfdojo.compiler.libraries import bits_are_fixed
 
-        if bits_are_fixed(self.bound, self.options.fp, not get_target(self.emitted.target).hosted):
+        if bits_are_fixed(self.bound, self.options.fp, own_library):
             return "bit for bit the reference"
         if worst is None:
             return "every element within the derived bound"

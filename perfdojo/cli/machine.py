@@ -55,6 +55,10 @@ class Kernel(Protocol):
         """Sentences about how it runs that the user should know."""
 
     @property
+    def own_library(self) -> bool:
+        """Whether its f64 functions are not those of this machine's C library."""
+
+    @property
     def long(self) -> int:
         """Executions of statements above which a run takes so long that few kinds of inputs are tried."""
 
@@ -95,7 +99,7 @@ def choose_machine(o: Options, target: str) -> Machine:
         return SnitchMachine.find(o)
     from perfdojo.cli.host import HostMachine
 
-    return HostMachine.find(o)
+    return HostMachine.find(o, target)
 
 
 def failed(ran: RunResult) -> Checked:

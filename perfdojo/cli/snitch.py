@@ -122,6 +122,11 @@ class SnitchKernel:
         )
 
     @property
+    def own_library(self) -> bool:
+        """Its f64 functions are those of its runtime."""
+        return True
+
+    @property
     def long(self) -> int:
         """Executions of statements above which a simulation takes seconds."""
         return LONG if self.external is None else 0
@@ -135,7 +140,7 @@ class SnitchKernel:
         ran = run(self.built, inputs, self._machine(), timeout_s=self._timeout_s(job))
         if ran.outcome != "ok":
             return failed(ran)
-        return judge(job.bound, job.options.fp, inputs, ran.outputs, own_library=True)
+        return judge(job.bound, job.options.fp, inputs, ran.outputs, self.own_library)
 
     def _check_itself(self, job: Job, inputs: Mapping[str, Any]) -> Checked:
         from perfdojo.toolchains.snitch.external import run_checking_itself

@@ -28,11 +28,16 @@ UNKNOWN_CACHE_BYTES = 128 << 20
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """What builds and runs need: compiler, processor, folders."""
+    """What builds and runs need.
+
+    Attributes:
+        emulator: command in front of programs of another kind of machine; () where they run by themselves.
+    """
 
     compiler: Compiler
     cpu: Cpu
     places: Places
+    emulator: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +133,7 @@ def run_harness(
         for k, a in enumerate(emitted.arguments):
             if a.role != "out":
                 to_memory(a, inputs[a.name]).tofile(folder / f"{k}.in")
-        finished = run([str(program.path)], limits, cwd=folder, env=_environment(launch))
+        finished = run([*host.emulator, str(program.path)], limits, cwd=folder, env=_environment(launch))
         report = _read_json(folder / "report.json")
         if finished.outcome != "ok" or report.get("status") != "ok":
             outcome, text = _explain(finished, report, _read_json(folder / "fault.json"))

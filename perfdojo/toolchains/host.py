@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import shutil
 import tempfile
 from collections.abc import Mapping
@@ -72,6 +73,9 @@ def build(emitted: EmittedSource, host: Host) -> Built | Failure:
     if isinstance(native, Failure):
         return native
     missing = host.cpu.missing(emitted.requires)
+    if host.emulator:
+        why = f"this machine is {platform.machine()}: run by {Path(host.emulator[0]).name}, not timed"
+        return Built(emitted, host, native.path, native.path, False, why, native.command, native.warnings)
     if not runs_here(host.compiler):
         why = f"{host.compiler.path} compiles for {host.compiler.machine}: built, neither run nor timed"
         return Built(emitted, host, None, native.path, False, why, native.command, native.warnings)
@@ -136,7 +140,8 @@ def run(
     if unfit or built.library is None:
         return RunResult("not-runnable", unfit)
     launch = Launch("check", threads)
-    limits = _limits(timeout_s)
+    # an emulator reserves address space that it never uses
+    limits = Limits(wall_s=timeout_s, processes=1) if built.host.emulator else _limits(timeout_s)
     report = run_harness(built.host, built.library, built.emitted, inputs, launch, limits)
     if report.outcome != "ok":
         return RunResult(report.outcome, report.text)

@@ -31,6 +31,7 @@ TARGET = Target(
     registers=16,
     masked_memory=False,
     supports=_supports,
+    machine="x86_64",
     features=("avx2", "fma", "f16c"),
     marks=frozenset(("parallel", "unroll", "vector")),
 )

@@ -31,6 +31,7 @@ TARGET = Target(
     registers=32,
     masked_memory=True,
     supports=_supports,
+    machine="x86_64",
     features=("avx512f", "avx512vl", "avx512bw", "avx512dq", "fma", "f16c"),
     marks=frozenset(("parallel", "unroll", "vector")),
 )

@@ -30,6 +30,7 @@ TARGET = Target(
     registers=32,
     masked_memory=False,
     supports=_supports,
+    machine="aarch64",
     features=("asimd",),
     marks=frozenset(("parallel", "unroll", "vector")),
     min_lanes=2,

@@ -30,7 +30,7 @@ class Target:
         marks: ways to run a scope that it has hardware and code for; moves give no others.
         spaces: memory spaces for temporaries that it has; moves choose no others.
         isa: extensions that differ from those of its default machine, as they were asked for.
-        hosted: its code runs on the kind of machine that compiles it; else it is assembled and simulated.
+        machine: the kind of machine that runs it, as `uname -m` prints it; "" where any does.
         min_lanes: fewer are not worth a vector.
         accumulates: a multiply-add in lanes adds to its own register; two operations may be shorter.
         half_lanes: f16 is computed in lanes of 16 bits, not as f32.
@@ -48,7 +48,7 @@ class Target:
     features: tuple[str, ...] = ()
     marks: frozenset[str] = frozenset(("parallel", "unroll"))
     spaces: frozenset[str] = frozenset(("heap", "stack"))
-    hosted: bool = True
+    machine: str = ""
     isa: str = ""
     min_lanes: int = 4
     half_lanes: bool = False

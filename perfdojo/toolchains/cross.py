@@ -1,0 +1,62 @@
+"""Compilers and emulators for other kinds of machines than this one, told by the folder of a target here."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+
+from perfdojo.toolchains.cpu import Cpu, read_cpu
+from perfdojo.toolchains.gcc import find_compiler
+from perfdojo.toolchains.harness import Host
+from perfdojo.toolchains.places import Places, find_places
+from perfdojo.toolchains.results import MissingTool
+
+
+@dataclass(frozen=True, slots=True)
+class Cross:
+    """How code for a kind of machine is built and run on another one.
+
+    Attributes:
+        machine: its name as `uname -m` prints it.
+        compiler, package: the program, and the Debian package that brings it.
+        emulator, emulator_package: runs a program of that machine, and what brings it.
+        libraries: folder with the C library of that machine, for the emulator.
+        emulator_options: choose the extensions that it emulates.
+    """
+
+    machine: str
+    compiler: str
+    package: str
+    emulator: str
+    emulator_package: str
+    libraries: str
+    emulator_options: tuple[str, ...] = ()
+
+    @property
+    def native(self) -> bool:
+        """Whether this machine is of that kind."""
+        return platform.machine() == self.machine
+
+
+def cross_of(target: str) -> Cross | None:
+    """Return how code for a target is built elsewhere; None for one of this machine, or with its own ways."""
+    name = f"perfdojo.toolchains.{target}"
+    found: Cross | None = getattr(import_module(name), "CROSS", None) if find_spec(name) else None
+    return found
+
+
+def find_cross(cross: Cross, cpu: Cpu | None = None, places: Places | None = None) -> Host:
+    """Return what builds and runs code for another kind of machine.
+
+    Raises:
+        MissingTool: compiler or emulator are not there; names the Debian package.
+    """
+    compiler = find_compiler(cross.compiler, cross.package)
+    emulator = shutil.which(cross.emulator)
+    if emulator is None:
+        raise MissingTool(cross.emulator, cross.emulator_package)
+    command = (emulator, "-L", cross.libraries, *cross.emulator_options)
+    return Host(compiler, cpu or read_cpu(), places or find_places(), command)
