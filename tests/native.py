@@ -1,4 +1,4 @@
-"""Emitted kernels, many in one library, called in this process."""
+"""Emitted kernels, many in one library, called in this process, or in one under an emulator."""
 
 from __future__ import annotations
 
@@ -20,7 +20,11 @@ from perfdojo.compiler.lowering.target import FpLevel
 from perfdojo.compiler.numpy_types import NUMPY
 from perfdojo.compiler.schedule.schedule import Scheduled
 from perfdojo.toolchains.builds import Artifact, BuildRequest, build_files
+from perfdojo.toolchains.cross import cross_of, find_cross
+from perfdojo.toolchains.harness import Host
 from perfdojo.toolchains.host import find_host, flags_of
+from perfdojo.toolchains.results import MissingTool
+from tests.emulated import Emulated, server
 
 Array = NDArray[Any]
 
@@ -34,9 +38,22 @@ class Case:
     emitted: EmittedSource
 
 
+Library = ctypes.CDLL | Emulated
+
+
 @cache
-def _host() -> Any:
-    return find_host()
+def _host(target: str) -> Any:
+    cross = cross_of(target)
+    return find_host() if cross is None or cross.native else find_cross(cross)
+
+
+def can_run(target: str) -> bool:
+    """Tell whether what the target needs here is installed."""
+    try:
+        _host(target)
+    except MissingTool:
+        return False
+    return True
 
 
 def case(name: str, program: Program, target: str, fp: FpLevel, transformed: Program | None = None) -> Case:
@@ -46,13 +63,15 @@ def case(name: str, program: Program, target: str, fp: FpLevel, transformed: Pro
     return Case(name, renamed, emit(renamed, target, fp=fp, threads=1, scheduled=made))
 
 
-def build(found: Sequence[Case], optimize: str = "") -> ctypes.CDLL:
+def build(found: Sequence[Case], optimize: str = "") -> Library:
     """Compile all cases as one translation unit; emulated where the CPU lacks a feature.
 
     Unless told otherwise, emulations are not optimised: what the optimiser makes of them says nothing
     about the target, and for small programs takes longer than they run.
     """
-    host = _host()
+    host = _host(found[0].emitted.target)
+    if host.emulator:
+        return _emulated(found, host, optimize)
     headers = [f for c in found for f in c.emitted.files if f[0].endswith(".h")]
     files = (("all.c", "\n".join(_source(c) for c in found)), *headers)
     flags = tuple(dict.fromkeys(f for c in found for f in flags_of(c.emitted, host)))
@@ -67,6 +86,18 @@ def build(found: Sequence[Case], optimize: str = "") -> ctypes.CDLL:
     )
     assert isinstance(made, Artifact), made
     return ctypes.CDLL(str(made.path))
+
+
+def _emulated(found: Sequence[Case], host: Host, optimize: str) -> Emulated:
+    many = [c.emitted for c in found]
+    headers = [f for e in many for f in e.files if f[0].endswith(".h")]
+    files = (("all.c", "\n".join([*(_source(c) for c in found), server(many)])), *headers)
+    flags = tuple(dict.fromkeys(f for e in many for f in flags_of(e, host)))
+    flags = tuple((optimize or "-O1") if f == "-O3" else f for f in flags)
+    request = BuildRequest("many", "executable", files, flags, ("-lm",))
+    made = build_files(request, host.compiler, host.cpu, host.places)
+    assert isinstance(made, Artifact), made
+    return Emulated(host.emulator, made.path, many)
 
 
 def _source(c: Case) -> str:
@@ -86,15 +117,20 @@ def _place(argument: Argument, value: Array | None) -> tuple[Array, Array]:
     return memory, view
 
 
-def call(library: ctypes.CDLL, emitted: EmittedSource, inputs: Mapping[str, Array]) -> dict[str, Array]:
-    """Call the kernel in this process and return its outputs."""
+def call(library: Library, emitted: EmittedSource, inputs: Mapping[str, Array]) -> dict[str, Array]:
+    """Call the kernel and return its outputs."""
     placed = {a.name: _place(a, inputs.get(a.name)) for a in emitted.arguments}
+    if isinstance(library, Emulated):
+        after = library.call(emitted.symbol, [placed[a.name][0].tobytes() for a in emitted.arguments])
+        for a, memory in zip(emitted.arguments, after, strict=True):
+            placed[a.name][0].view(np.uint8)[...] = np.frombuffer(memory, np.uint8)
+        return {a.name: placed[a.name][1].copy() for a in emitted.arguments if a.role != "in"}
     pointers = [ctypes.c_void_p(placed[a.name][0].ctypes.data) for a in emitted.arguments]
     assert getattr(library, emitted.symbol)(*pointers) == 0
     return {a.name: placed[a.name][1].copy() for a in emitted.arguments if a.role != "in"}
 
 
-def disagreement(library: ctypes.CDLL, c: Case, inputs: Mapping[str, Array], fp: FpLevel) -> str:
+def disagreement(library: Library, c: Case, inputs: Mapping[str, Array], fp: FpLevel) -> str:
     """Return "" or how the kernel differs from the interpreter: in bits at strict, else beyond the bound."""
     result = call(library, c.emitted, inputs)
     if fp != "strict":

@@ -58,6 +58,7 @@ def test_results_do_not_change(target: str) -> None:
 def test_any_alignment_will_do(target: str) -> None:
     made = cases(target)
     library = build(made)
+    assert isinstance(library, ctypes.CDLL)
     for c in made:
         inputs = random_inputs(c.program, 1, "normal")
         expected = interpret(c.program, inputs)

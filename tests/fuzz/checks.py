@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from perfdojo.compiler.interpret import compare, first_difference, interpret, random_inputs, reference
 from perfdojo.compiler.validate import Validator
 from tests.fuzz import sequences as fuzz
-from tests.native import build, call, case
+from tests.native import Case, Library, build, call, case
 
 KINDS = ("normal", "normal", "special", "cancel", "equal")
 
@@ -51,9 +51,9 @@ def by_backend(target: str) -> Callable[[Sequence[fuzz.Sequence]], list[list[str
     return check
 
 
-def _called(library: object, s: fuzz.Sequence, c: object) -> str:
+def _called(library: Library, s: fuzz.Sequence, c: Case) -> str:
     inputs = random_inputs(s.start, s.seed, random.Random(s.seed).choice(KINDS))
-    result = call(library, c.emitted, inputs)  # type: ignore[arg-type, attr-defined]
+    result = call(library, c.emitted, inputs)
     if s.setting.fp == "strict":
         return first_difference(result, interpret(s.start, inputs))
     verdict = compare(result, reference(s.start, inputs, s.setting.fp))

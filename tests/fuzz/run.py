@@ -76,15 +76,22 @@ def executor_of(seed: int) -> str:
 
 
 def run_seeds(
-    seeds: Sequence[int], stop_at: int = 20, is_known: Callable[[fuzz.Sequence], bool] = lambda _: False
+    seeds: Sequence[int],
+    stop_at: int = 20,
+    is_known: Callable[[fuzz.Sequence], bool] = lambda _: False,
+    target: str = "",
 ) -> Tally:
-    """Make the sequences of some seeds and execute each that is not known, until so many are wrong."""
+    """Make the sequences of some seeds and execute each that is not known, until so many are wrong.
+
+    Args:
+        target: whose code executes all of them; "": each seed decides.
+    """
     tally = Tally()
-    compiled: dict[str, list[fuzz.Sequence]] = {"c": [], "avx512": []}
+    compiled: dict[str, list[fuzz.Sequence]] = {name: [] for name in {"c", "avx512", target} - {""}}
     for seed in seeds:
         if len(tally.wrong) >= stop_at:
             return tally
-        who = executor_of(seed)
+        who = target or executor_of(seed)
         try:
             made = fuzz.sequence(seed, target=who if who in compiled else "")
             if not made.moves:
@@ -145,18 +152,18 @@ def _report(made: fuzz.Sequence, number: int, who: str, reason: str) -> str:
     )
 
 
-def tallies(first: int, jobs: int) -> Iterator[Tally]:
+def tallies(first: int, jobs: int, target: str = "") -> Iterator[Tally]:
     """Yield the tallies of chunk after chunk, without end, as they are done."""
     if jobs == 1:
         while True:
-            yield run_seeds(range(first, first + CHUNK))
+            yield run_seeds(range(first, first + CHUNK), target=target)
             first += CHUNK
     with ProcessPoolExecutor(jobs) as pool:
         waiting: set[Future[Tally]] = set()
         try:
             while True:
                 while len(waiting) < jobs + 1:
-                    waiting.add(pool.submit(run_seeds, range(first, first + CHUNK)))
+                    waiting.add(pool.submit(run_seeds, range(first, first + CHUNK), target=target))
                     first += CHUNK
                 done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
                 for future in done:
@@ -167,11 +174,17 @@ def tallies(first: int, jobs: int) -> Iterator[Tally]:
 
 
 def fuzz_until(
-    first: int, pairs: int, seconds: float, jobs: int, stop_at: int = 20, tell: bool = False
+    first: int,
+    pairs: int,
+    seconds: float,
+    jobs: int,
+    stop_at: int = 20,
+    tell: bool = False,
+    target: str = "",
 ) -> Tally:
     """Return the tally of enough seeds for `pairs` pairs, or of what `seconds` were enough for."""
     total, start = Tally(), time.monotonic()
-    for tally in tallies(first, jobs):
+    for tally in tallies(first, jobs, target):
         total.add(tally)
         if tell:
             spent = time.monotonic() - start
@@ -190,7 +203,7 @@ def table(total: Tally) -> str:
     """Return the table of a run as Markdown."""
     lines = ["| executed by | sequences | pairs | mismatches |", "|---|---:|---:|---:|"]
     wrong = Counter(w.who for w in total.wrong)
-    for who in EXECUTORS:
+    for who in (*EXECUTORS, *sorted(total.sequences.keys() - set(EXECUTORS))):
         lines.append(f"| {who} | {total.sequences[who]:,} | {total.pairs[who]:,} | {wrong[who]} |")
     lines.append(f"| all | {total.sequences.total():,} | {total.pairs.total():,} | {len(total.wrong)} |")
     moves = ", ".join(f"{name} {count:,}" for name, count in sorted(total.moves.items()))
@@ -205,11 +218,12 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=1e9, help="end after so many seconds")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--seed", type=int, help="run this seed alone")
+    parser.add_argument("--target", default="", help="execute all by the code of this one: neon")
     o = parser.parse_args()
     if o.seed is not None:
-        total = run_seeds([o.seed])
+        total = run_seeds([o.seed], target=o.target)
     else:
-        total = fuzz_until(o.first, o.pairs, o.seconds, o.jobs, tell=True)
+        total = fuzz_until(o.first, o.pairs, o.seconds, o.jobs, tell=True, target=o.target)
     print(f"\n{table(total)}")
     for wrong in total.wrong:
         print(wrong.text)

@@ -18,7 +18,7 @@ PART = 28
 """Kernels in one library, one test of the fast suite."""
 
 
-def _wrong(
+def wrong_kernels(
     found: list[tuple[str, dict[str, int]]], target: str, kinds: tuple[str, ...], optimize: str = ""
 ) -> list[str]:
     cases = []
@@ -40,7 +40,7 @@ def _wrong(
 @pytest.mark.parametrize("first", range(0, len(NAMES), PART))
 def test_kernels_agree_at_prime_sizes(first: int, target: str) -> None:
     chosen = [(n, list(odd_sizes(n))[1]) for n in NAMES[first : first + PART]]
-    assert not _wrong(chosen, target, ("tamed", "special"))
+    assert not wrong_kernels(chosen, target, ("tamed", "special"))
 
 
 @pytest.mark.slow
@@ -48,4 +48,4 @@ def test_kernels_agree_at_prime_sizes(first: int, target: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_kernel_agrees_at_default_and_odd_sizes(name: str, target: str) -> None:
     chosen = [(name, s) for s in ({}, *odd_sizes(name))]
-    assert not _wrong(chosen, target, ("tamed", "huge"), "-O1")
+    assert not wrong_kernels(chosen, target, ("tamed", "huge"), "-O1")

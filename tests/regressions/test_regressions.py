@@ -5,7 +5,6 @@ Lines `#! MOVE` are the moves that show it; the program behind each is proved an
 
 from __future__ import annotations
 
-import ctypes
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ from perfdojo.compiler.ir import Program
 from perfdojo.compiler.schedule import prepare
 from perfdojo.compiler.text.parse import read
 from perfdojo.compiler.verify import verify
-from tests.native import Case, build, case, disagreement
+from tests.native import Case, Library, build, case, disagreement
 from tests.transforms.states import applied, setting
 
 BUGS = sorted(Path(__file__).parent.glob("*.ir"))
@@ -39,7 +38,7 @@ def _extreme(program: Program) -> dict[str, Any]:
 
 
 @cache
-def _built(target: str) -> tuple[ctypes.CDLL, dict[Path, Case]]:
+def _built(target: str) -> tuple[Library, dict[Path, Case]]:
     """All bugs in one library."""
     cases = {}
     for path in BUGS:

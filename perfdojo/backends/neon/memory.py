@@ -29,7 +29,7 @@ def add_memory(table: Table) -> None:
             if table.isa.fits(offset, n):
                 where = Register(offset, n)
                 at = ", ".join(where.fill(f"{{0}}[vget<q>_lane_<t>({{1}}, {k})]") for k in range(n))
-                text = f"({own.c_type}){{{{{at}}}}}"
+                text = f"(({own.c_type}){{{{{at}}}}})"
                 table.add(f"gather:{offset}", dtype, n, text, f"c,{where.c_type}", why="lane by lane")
 
 
