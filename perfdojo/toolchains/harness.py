@@ -45,16 +45,18 @@ class Launch:
     """What one run of the harness is to do.
 
     Attributes:
-        mode: check runs the kernel twice and returns its outputs, time measures it.
+        mode: check runs the kernel twice and returns its outputs, time measures it, calls only calls it.
         cpus: processors to run on; () lets the system choose.
         cold: empty the caches before every call.
+        calls: how many, in mode calls.
     """
 
-    mode: Literal["check", "time"]
+    mode: Literal["check", "time", "calls"]
     threads: int
     cpus: tuple[int, ...] = ()
     cold: bool = False
     budget_s: float = 1.0
+    calls: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +104,7 @@ def plan_text(emitted: EmittedSource, launch: Launch, cpu: Cpu) -> str:
     evict = max(2 * cpu.last_cache_bytes, 1 << 20) if cpu.caches else UNKNOWN_CACHE_BYTES
     lines = [
         f"mode {launch.mode}",
+        *([f"calls {launch.calls}"] if launch.calls else []),
         *([f"cpus {' '.join(map(str, launch.cpus))}"] if launch.cpus else []),
         f"cold {int(launch.cold)}",
         f"evict_bytes {evict}",
@@ -138,7 +141,7 @@ def run_harness(
         if finished.outcome != "ok" or report.get("status") != "ok":
             outcome, text = _explain(finished, report, _read_json(folder / "fault.json"))
             return Report(outcome, text, {}, {})
-        memory = {} if launch.mode == "time" else _outputs(folder, emitted)
+        memory = _outputs(folder, emitted) if launch.mode == "check" else {}
         return Report("ok", "", report, memory)
 
 

@@ -4,7 +4,8 @@
  * writes report.json and, when it checks, <i>.out0 and <i>.out1 for each argument that is written.
  * A plan has one `key value` a line:
  *
- *   mode check|time
+ *   mode check|time|calls
+ *   calls 2                        that many calls, in mode calls
  *   cpus 1 0                       to run on; none: anywhere
  *   cold 0|1                       whether caches are emptied before each call
  *   evict_bytes 67108864           more than all caches hold
@@ -28,7 +29,7 @@
 #include "buffers.h"
 
 struct plan {
-    int timing, cold, cpu_count;
+    int timing, cold, cpu_count, calls;
     size_t evict_bytes;
     double budget_s, sample_s;
     cpu_set_t cpus;
@@ -82,6 +83,7 @@ static void read_plan(void)
         if (!rest) continue;
         *rest++ = 0;
         if (!strcmp(line, "mode")) plan.timing = !strcmp(rest, "time");
+        else if (!strcmp(line, "calls")) plan.calls = atoi(rest);
         else if (!strcmp(line, "cold")) plan.cold = atoi(rest);
         else if (!strcmp(line, "evict_bytes")) plan.evict_bytes = strtoull(rest, NULL, 10);
         else if (!strcmp(line, "budget_s")) plan.budget_s = atof(rest);
@@ -100,6 +102,14 @@ static void read_plan(void)
         }
     }
     fclose(f);
+}
+
+static void write_report(double seconds)
+{
+    FILE *f = fopen("report.json", "w");
+    if (!f) exit(1);
+    fprintf(f, "{\"status\": \"ok\", \"text\": \"\", \"seconds\": %.9g}\n", seconds);
+    if (fclose(f)) exit(1);
 }
 
 static void load_kernel(void)
@@ -168,6 +178,12 @@ int main(void)
         return 0;
     }
     double seconds = 0;
+    if (plan.calls) {
+        place_all(0);
+        for (int k = 0; k < plan.calls; k++) plan.call(plan.arguments);
+        write_report(0);
+        return 0;
+    }
     for (int tight = 0; tight < 2; tight++) {
         double s = checked_call(tight);
         if (!tight) seconds = s;
@@ -177,8 +193,6 @@ int main(void)
             unplace(&plan.buffers[i]);
         }
     }
-    FILE *f = fopen("report.json", "w");
-    if (!f) return 1;
-    fprintf(f, "{\"status\": \"ok\", \"text\": \"\", \"seconds\": %.9g}\n", seconds);
-    return fclose(f) != 0;
+    write_report(seconds);
+    return 0;
 }
