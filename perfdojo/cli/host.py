@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from perfdojo.cli.estimates import tell_estimates
 from perfdojo.cli.machine import Checked, failed, judge
 from perfdojo.cli.options import Options
 from perfdojo.cli.report import percent, quantity
@@ -128,6 +129,8 @@ class HostKernel:
         if not self.timed:
             job.result.time = {"median_s": None, "reason": self.reason}
             screen.line("time", self.reason, "note")
+            if self.built.host.emulator:
+                tell_estimates(job, self.built)
             return True
         job.need_memory(TIME_BYTES)
         with screen.working("measuring"):

@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from perfdojo.toolchains.cpu import Cpu, read_cpu
 from perfdojo.toolchains.gcc import find_compiler
 from perfdojo.toolchains.harness import Host
+from perfdojo.toolchains.mca import Model
 from perfdojo.toolchains.places import Places, find_places
 from perfdojo.toolchains.results import MissingTool
 
@@ -25,6 +26,7 @@ class Cross:
         emulator, emulator_package: runs a program of that machine, and what brings it.
         libraries: folder with the C library of that machine, for the emulator.
         emulator_options: choose the extensions that it emulates.
+        models: processors of that kind for which throughput is estimated.
     """
 
     machine: str
@@ -34,6 +36,7 @@ class Cross:
     emulator_package: str
     libraries: str
     emulator_options: tuple[str, ...] = ()
+    models: tuple[Model, ...] = ()
 
     @property
     def native(self) -> bool:

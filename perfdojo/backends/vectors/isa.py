@@ -111,6 +111,6 @@ class Isa(ABC):
         """Return the statement that orders streamed stores, "" where they are ordered."""
         return ""
 
-    def chain_flags(self) -> tuple[str, ...]:
-        """Return the flags under which gcc interleaves the long chains of functions of several vectors."""
+    def flags(self, functions: bool) -> tuple[str, ...]:
+        """Return the flags with which gcc orders instructions best; `functions`: elementary ones are used."""
         return ()

@@ -71,8 +71,8 @@ class IntrinsicsPrinter:
         return self._apply("masked_store", type_, *operands, scalars.value(store.mask)) + ";"
 
     def flags(self) -> tuple[str, ...]:
-        """Return the flags under which gcc interleaves the long chains of functions of several vectors."""
-        return self._table.isa.chain_flags() if self._routines else ()
+        """Return the flags with which gcc orders the instructions of what was printed so far best."""
+        return self._table.isa.flags(self._routines)
 
     def fence(self) -> str:
         """Return the statement that orders streamed stores."""

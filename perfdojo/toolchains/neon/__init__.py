@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from perfdojo.toolchains.cross import Cross
+from perfdojo.toolchains.mca import Model
+
+PIPES = (("neoverse-n1", 2), ("neoverse-v1", 4), ("neoverse-v2", 4))
+"""FP/ASIMD units, of 128 bits each, by the software optimization guides of these cores (Arm)."""
 
 CROSS = Cross(
     machine="aarch64",
@@ -11,4 +15,5 @@ CROSS = Cross(
     emulator="qemu-aarch64",
     emulator_package="qemu-user",
     libraries="/usr/aarch64-linux-gnu",
+    models=tuple(Model(n, "aarch64", pipes) for n, pipes in PIPES),
 )

@@ -1,0 +1,60 @@
+"""What is said of a kernel that cannot be timed here: instructions that it executes, and static estimates."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from perfdojo.cli.job import Job
+    from perfdojo.toolchains.host import Built
+
+
+def tell_estimates(job: Job, built: Built) -> None:
+    """Leave counts and estimates in the result and on the screen; what is missing is said in a line."""
+    from perfdojo.compiler.interpret import random_inputs
+    from perfdojo.toolchains.counting import count_instructions
+
+    screen = job.screen
+    with screen.working("counting instructions"):
+        inputs = random_inputs(job.bound, job.options.seed, "normal")
+        count = count_instructions(built.host, built.native, built.emitted, inputs)
+    if isinstance(count, str):
+        screen.line("executes", count, "note")
+    else:
+        job.result.time |= {"instructions": count}
+        screen.line("executes", f"{count} instructions a call")
+    for line in _loop_lines(job, built):
+        screen.line("estimate", line, "note")
+
+
+def _loop_lines(job: Job, built: Built) -> list[str]:
+    from perfdojo.toolchains.cross import cross_of
+    from perfdojo.toolchains.host import assembly
+    from perfdojo.toolchains.mca import Estimate, estimate, find_mca, main_loop
+    from perfdojo.toolchains.results import MissingTool
+
+    cross = cross_of(built.emitted.target)
+    if cross is None or not cross.models:
+        return []
+    try:
+        _, version = find_mca()
+    except MissingTool as missing:
+        return [f"none: {missing}"]
+    text = assembly(built.emitted, built.host)
+    loop = main_loop(text) if isinstance(text, str) else None
+    if loop is None:
+        return []
+    found = [estimate(loop, m) for m in cross.models]
+    good = [e for e in found if isinstance(e, Estimate)]
+    job.result.time |= {
+        "estimates": [
+            {"cpu": e.model.name, "loop": loop.label, "cycles": e.cycles, "pipes": e.share} for e in good
+        ]
+    }
+    if not good:
+        return [e for e in found if isinstance(e, str)][:1]
+    lines = [
+        f"{e.model.name}: {e.cycles:.1f} cycles, {e.share:.0%} of its {e.model.pipes} pipes" for e in good
+    ]
+    head = f"innermost loop of {loop.arithmetic} FP operations, by the models of llvm-mca {version}, no time"
+    return [head, *lines]
