@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from perfdojo.cli.job import Job
     from perfdojo.toolchains.host import Built
 
 
-def tell_estimates(job: Job, built: Built) -> None:
-    """Leave counts and estimates in the result and on the screen; what is missing is said in a line."""
+def tell_estimates(job: Job, built: Built, figures: dict[str, Any]) -> None:
+    """Add counts and estimates to the figures of `time`, and show them; what is missing is said in a line."""
     from perfdojo.compiler.interpret import random_inputs
     from perfdojo.toolchains.counting import count_instructions
 
@@ -21,13 +21,13 @@ def tell_estimates(job: Job, built: Built) -> None:
     if isinstance(count, str):
         screen.line("executes", count, "note")
     else:
-        job.result.time |= {"instructions": count}
+        figures["instructions"] = count
         screen.line("executes", f"{count} instructions a call")
-    for line in _loop_lines(job, built):
+    for line in _loop_lines(built, figures):
         screen.line("estimate", line, "note")
 
 
-def _loop_lines(job: Job, built: Built) -> list[str]:
+def _loop_lines(built: Built, figures: dict[str, Any]) -> list[str]:
     from perfdojo.toolchains.cross import cross_of
     from perfdojo.toolchains.host import assembly
     from perfdojo.toolchains.mca import Estimate, estimate, find_mca, main_loop
@@ -39,18 +39,16 @@ def _loop_lines(job: Job, built: Built) -> list[str]:
     try:
         _, version = find_mca()
     except MissingTool as missing:
-        return [f"none: {missing}"]
+        return [f"none: {missing.message} (Debian package {missing.package})"]
     text = assembly(built.emitted, built.host)
     loop = main_loop(text) if isinstance(text, str) else None
     if loop is None:
         return []
     found = [estimate(loop, m) for m in cross.models]
     good = [e for e in found if isinstance(e, Estimate)]
-    job.result.time |= {
-        "estimates": [
-            {"cpu": e.model.name, "loop": loop.label, "cycles": e.cycles, "pipes": e.share} for e in good
-        ]
-    }
+    figures["estimates"] = [
+        {"cpu": e.model.name, "loop": loop.label, "cycles": e.cycles, "pipes": e.share} for e in good
+    ]
     if not good:
         return [e for e in found if isinstance(e, str)][:1]
     lines = [

@@ -127,10 +127,11 @@ class HostKernel:
 
         o, screen = job.options, job.screen
         if not self.timed:
-            job.result.time = {"median_s": None, "reason": self.reason}
+            figures: dict[str, Any] = {"median_s": None, "reason": self.reason}
+            job.result.time = figures
             screen.line("time", self.reason, "note")
             if self.built.host.emulator:
-                tell_estimates(job, self.built)
+                tell_estimates(job, self.built, figures)
             return True
         job.need_memory(TIME_BYTES)
         with screen.working("measuring"):

@@ -25,7 +25,7 @@ COUNT_TIMEOUT_S = 120.0
 def count_instructions(
     host: Host, library: Path, emitted: EmittedSource, inputs: Mapping[str, Array], calls: int = 2
 ) -> int | str:
-    """Return the instructions of one call: those of a run with some calls, taken from those of one with one more.
+    """Return the instructions of one call: what one call more adds to those of a run.
 
     Args:
         host: with an emulator.

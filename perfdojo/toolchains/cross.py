@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import pkgutil
 import platform
 import shutil
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
+from typing import Literal
 
+from perfdojo import toolchains
 from perfdojo.toolchains.cpu import Cpu, read_cpu
 from perfdojo.toolchains.gcc import find_compiler
 from perfdojo.toolchains.harness import Host
@@ -49,6 +52,22 @@ def cross_of(target: str) -> Cross | None:
     name = f"perfdojo.toolchains.{target}"
     found: Cross | None = getattr(import_module(name), "CROSS", None) if find_spec(name) else None
     return found
+
+
+def examine_cross() -> list[tuple[str, Literal["ok", "limited"], str, str]]:
+    """Return what `--doctor` says of each of them: name, state, one sentence, what to do."""
+    lines: list[tuple[str, Literal["ok", "limited"], str, str]] = []
+    for target in sorted(m.name for m in pkgutil.iter_modules(toolchains.__path__) if m.ispkg):
+        cross = cross_of(target)
+        if cross is None or cross.native:
+            continue
+        try:
+            host = find_cross(cross)
+            lines.append((target, "ok", f"{host.compiler.version}, run by {host.emulator[0]}", ""))
+        except MissingTool as error:
+            text = f"{error.message}: kernels for {target} are emitted, not run"
+            lines.append((target, "limited", text, error.hint))
+    return lines
 
 
 def find_cross(cross: Cross, cpu: Cpu | None = None, places: Places | None = None) -> Host:

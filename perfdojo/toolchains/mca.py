@@ -86,7 +86,8 @@ def find_mca() -> tuple[str, int]:
 def innermost_loops(assembly: str) -> tuple[Loop, ...]:
     """Return the loops of gcc's assembly that jump back over nothing but straight code."""
     found: list[Loop] = []
-    label, body = "", []
+    label = ""
+    body: list[str] = []
     for line in assembly.splitlines():
         text = line.split("//")[0].rstrip()
         if named := _LABEL.match(text):

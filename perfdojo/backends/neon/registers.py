@@ -123,7 +123,7 @@ class Neon(isa.Isa):
         return division(table, op, divisor, dtype, n)
 
     def flags(self, functions: bool) -> tuple[str, ...]:
-        """Return the flags with which gcc keeps the order of the text, but for chains of elementary functions.
+        """Return the flags with which gcc keeps the order of the text, but for chains of elementary ones.
 
         On AArch64 it moves loads up before it gives out registers, and then runs short of them: a product
         with 24 accumulators spills three, and llvm-mca 19 sees 86 % of a Neoverse V1's pipes busy, not 96 %.

@@ -1,0 +1,87 @@
+"""Innermost loops are found in gcc's assembly, and estimated; a tool that is missing is named."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+from perfdojo.toolchains.mca import (
+    NEWEST,
+    OLDEST,
+    Estimate,
+    Model,
+    estimate,
+    find_mca,
+    innermost_loops,
+    main_loop,
+)
+from perfdojo.toolchains.results import MissingTool
+
+V1 = Model("neoverse-v1", "aarch64", 4)
+ASSEMBLY = """\
+f:
+.LFB0:
+	.cfi_startproc
+	mov	x3, 0
+.L2:
+	ldr	q0, [x0]	// a comment
+	add	x0, x0, 16
+.L3:
+// f.c:3: a line of the source
+	fmla	v1.4s, v0.4s, v0.4s
+	fmla	v2.4s, v0.4s, v0.4s
+	cmp	x0, x1
+	bne	.L3
+	cmp	x0, x2
+	bne	.L2
+.L4:
+	add	x4, x4, 1
+	cbz	x4, .L5
+	fadd	v1.4s, v2.4s, v1.4s
+	cmp	x4, x5
+	b.lt	.L4
+.L5:
+	ret
+"""
+
+
+def has_mca() -> bool:
+    return any(shutil.which(f"llvm-mca-{n}") for n in range(OLDEST, NEWEST + 1))
+
+
+def test_loops_without_others_and_without_branches_are_found() -> None:
+    (loop,) = innermost_loops(ASSEMBLY)
+    assert loop.label == ".L3"
+    assert loop.arithmetic == 2
+    assert loop.lines[0] == "fmla	v1.4s, v0.4s, v0.4s"
+    assert loop.lines[-1] == "bne	.L3"
+    assert main_loop(ASSEMBLY) == loop
+    assert main_loop("f:\n\tret\n") is None
+
+
+@pytest.mark.skipif(not has_mca(), reason="needs llvm-19")
+def test_the_model_has_four_pipes_and_a_latency() -> None:
+    many = "\n".join(f"	fmla	v{k}.4s, v30.4s, v31.4s" for k in range(16))
+    wide, narrow = (
+        estimate(innermost_loops(f".L1:\n{body}\n	subs	x0, x0, 1\n	bne	.L1\n")[0], V1)
+        for body in (many, "	fmul	v0.4s, v0.4s, v31.4s")
+    )
+    assert isinstance(wide, Estimate)
+    assert isinstance(narrow, Estimate)
+    assert 4.0 <= wide.cycles < 4.2
+    assert wide.share > 0.95
+    # one product waits for the one before: 3 cycles
+    assert 2.9 < narrow.cycles < 3.1
+
+
+@pytest.mark.skipif(not has_mca(), reason="needs llvm-19")
+def test_what_it_does_not_take_is_told() -> None:
+    (loop,) = innermost_loops(".L1:\n	nonsense	x0\n	bne	.L1\n")
+    assert "does not take the loop" in str(estimate(loop, V1))
+
+
+def test_a_missing_tool_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "which", lambda _: None)
+    with pytest.raises(MissingTool, match="llvm-mca"):
+        find_mca.__wrapped__()
