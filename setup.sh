@@ -7,6 +7,11 @@ echo '#include <stdlib.h>' | gcc -E - >/dev/null 2>&1 || need+=(gcc libc6-dev)
 command -v riscv64-unknown-elf-gcc >/dev/null || need+=(gcc-riscv64-unknown-elf)
 command -v make >/dev/null || need+=(make)
 python3 -c 'import ensurepip, venv' 2>/dev/null || need+=(python3 python3-venv)
+if [ "${1:-}" = dev ] && [ "$(uname -m)" != aarch64 ]; then
+  # the tests run code for Arm, and count on a model of its cores where there is one
+  command -v aarch64-linux-gnu-gcc >/dev/null || need+=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross)
+  command -v qemu-aarch64 >/dev/null || need+=(qemu-user)
+fi
 if [ ${#need[@]} -gt 0 ]; then
   sudo=$([ "$(id -u)" = 0 ] || command -v sudo || true)
   if [ "$(id -u)" != 0 ] && [ -z "$sudo" ]; then
