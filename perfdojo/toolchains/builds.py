@@ -157,6 +157,7 @@ def _compile(request: BuildRequest, compiler: Compiler, work: Path, limits: Limi
     temporary.mkdir()
     command = [
         str(compiler.path),
+        *compiler.flags,
         *before,
         *request.flags,
         *_KIND_FLAGS[request.kind],

@@ -26,6 +26,7 @@ class Cross:
     Attributes:
         machine: its name as `uname -m` prints it.
         compiler, package: the program, and the Debian package that brings it.
+        flags: with which it compiles for that machine.
         emulator, emulator_package: runs a program of that machine, and what brings it.
         libraries: folder with the C library of that machine, for the emulator.
         emulator_options: choose the extensions that it emulates.
@@ -40,6 +41,7 @@ class Cross:
     libraries: str
     emulator_options: tuple[str, ...] = ()
     models: tuple[Model, ...] = ()
+    flags: tuple[str, ...] = ()
 
     @property
     def native(self) -> bool:
@@ -76,7 +78,7 @@ def find_cross(cross: Cross, cpu: Cpu | None = None, places: Places | None = Non
     Raises:
         MissingTool: compiler or emulator are not there; names the Debian package.
     """
-    compiler = find_compiler(cross.compiler, cross.package)
+    compiler = find_compiler(cross.compiler, cross.package, cross.flags)
     emulator = shutil.which(cross.emulator)
     if emulator is None:
         raise MissingTool(cross.emulator, cross.emulator_package)

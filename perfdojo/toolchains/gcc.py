@@ -28,19 +28,21 @@ class Compiler:
         path: the program as found, not resolved: a link may stand for a wrapper.
         version: first line of --version.
         machine: what it compiles for (x86_64-linux-gnu).
+        flags: with which it does, in front of all others.
     """
 
     path: Path
     version: str
     machine: str
+    flags: tuple[str, ...] = ()
 
     @property
     def identity(self) -> str:
         """Text that differs between compilers whose output may differ."""
-        return f"{self.path}\n{self.version}\n{self.machine}"
+        return "\n".join((str(self.path), self.version, self.machine, *self.flags))
 
 
-def find_compiler(compiler: str = "gcc", package: str = PACKAGE) -> Compiler:
+def find_compiler(compiler: str = "gcc", package: str = PACKAGE, flags: tuple[str, ...] = ()) -> Compiler:
     """Return the compiler called `compiler`, a name in PATH or a path.
 
     Raises:
@@ -51,23 +53,26 @@ def find_compiler(compiler: str = "gcc", package: str = PACKAGE) -> Compiler:
         raise MissingTool(compiler, package)
     path = Path(found).resolve()
     state = path.stat()
-    return _ask(Path(found), package, state.st_mtime_ns, state.st_size)
+    return _ask(Path(found), package, flags, state.st_mtime_ns, state.st_size)
 
 
 @lru_cache(maxsize=16)
-def _ask(path: Path, package: str, _mtime_ns: int, _size: int) -> Compiler:
+def _ask(path: Path, package: str, flags: tuple[str, ...], _mtime_ns: int, _size: int) -> Compiler:
     """Run the compiler for its version; remembered until the file changes."""
     version = run([str(path), "--version"], QUERY_LIMITS)
-    machine = run([str(path), "-dumpmachine"], QUERY_LIMITS)
+    machine = run([str(path), *flags, "-dumpmachine"], QUERY_LIMITS)
     if version.outcome != "ok" or not version.stdout.strip():
         raise MissingTool(f"a working {path}", package)
-    return Compiler(path, version.stdout.splitlines()[0].strip(), machine.stdout.strip())
+    return Compiler(path, version.stdout.splitlines()[0].strip(), machine.stdout.strip(), flags)
 
 
 @lru_cache(maxsize=256)
 def accepts(compiler: Compiler, *flags: str) -> bool:
     """Whether the compiler takes these flags for C, asked by compiling nothing."""
-    return run([str(compiler.path), *flags, "-E", "-x", "c", "/dev/null"], QUERY_LIMITS).outcome == "ok"
+    return (
+        run([str(compiler.path), *compiler.flags, *flags, "-E", "-x", "c", "/dev/null"], QUERY_LIMITS).outcome
+        == "ok"
+    )
 
 
 @lru_cache(maxsize=16)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 _INTRINSIC = re.compile(r"\b(?:_(?:mm\d*|k\w+?)_\w+|v[a-z]+\d*q?_\w+)")
 """x86 and Arm name theirs so."""
+_CALL = re.compile(r"\b\w+(?=\()")
 _HELPER = re.compile(r"\bpd_\w+(?=\()")
 
 
@@ -61,12 +62,7 @@ class Instruction:
     def inline(self) -> bool:
         """Whether it is written in place: one expression, each operand once, two calls at most."""
         once = all(self.format.count(f"{{{k}}}") == 1 for k in range(len(self.parameters)))
-        return (
-            not self.setup
-            and once
-            and len(self.intrinsics) + len(self.helpers) <= 2
-            and "?" not in self.format
-        )
+        return not self.setup and once and len(_CALL.findall(self.format)) <= 2 and "?" not in self.format
 
     def apply(self, *operands: str) -> str:
         """Return the expression that applies it to C expressions of operands."""
