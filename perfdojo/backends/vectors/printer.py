@@ -22,7 +22,7 @@ _OF_OPERAND = (*_COMPARISONS, "reduce_add", "reduce_mul", "reduce_max", "reduce_
 
 def supports(table: Table, op: str, dtype: DType, lanes: int) -> bool:
     """Tell whether an operation exists (`Target.supports`)."""
-    if lanes not in table.isa.lanes or (dtype != BOOL and not table.isa.fits(dtype, lanes)):
+    if lanes not in table.isa.lanes or (dtype != BOOL and not table.has("load", dtype, lanes)):
         return False
     if (op, dtype.name, lanes) in table.records:
         return True
@@ -32,7 +32,7 @@ def supports(table: Table, op: str, dtype: DType, lanes: int) -> bool:
         return True
     if op.startswith("cast:") and dtype != BOOL:
         source = DTYPES[op.removeprefix("cast:")]
-        return source != BOOL and table.isa.fits(source, lanes)
+        return source != BOOL and table.has("load", source, lanes)
     return dtype.name in LANEWISE.get(op, ())
 
 

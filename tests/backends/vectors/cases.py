@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from perfdojo.backends import avx2, avx512, neon
+from perfdojo.backends import avx2, avx512, neon, rvv
 from perfdojo.backends.vectors.table import Table
 from perfdojo.compiler.dtypes import BOOL, DTYPES, F32, F64, I8, I16, I64, DType
 from perfdojo.compiler.interpret.exact import conversion, operation
@@ -21,14 +21,16 @@ from perfdojo.compiler.ops import OPS, OpInfo, Rule
 
 Array = NDArray[Any]
 
-TARGETS: dict[str, Target] = {"avx2": avx2.TARGET, "avx512": avx512.TARGET, "neon": neon.TARGET}
-TABLES = {"avx2": avx2.table, "avx512": avx512.table, "neon": neon.table}
+MODULES = {"avx2": avx2, "avx512": avx512, "neon": neon, "rvv": rvv}
+TARGETS: dict[str, Target] = {name: module.TARGET for name, module in MODULES.items()}
+TABLES: dict[str, Any] = {name: module.table for name, module in MODULES.items()}
 DIVISORS = (1, 2, 3, 7, 10, 64, 641, 32767)
 
 
 @cache
 def table(target: str) -> Table:
-    return TABLES[target]()
+    found: Table = TABLES[target]()
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from perfdojo.backends import avx2, avx512, neon
 from perfdojo.backends.helpers import helper_text
 from perfdojo.backends.names import Names
 from perfdojo.backends.scalar import ScalarPrinter
@@ -14,10 +13,10 @@ from perfdojo.compiler.dtypes import BOOL, DType
 from perfdojo.compiler.emitted import C_TYPES
 from perfdojo.compiler.lowering.lir import INDEX, Load, Store, Value, Var, VType
 from perfdojo.compiler.numpy_types import NUMPY
-from tests.backends.vectors.cases import Array, Case
+from tests.backends.vectors.cases import MODULES, Array, Case
 
 COUNT = 2048
-PRINTERS = {"avx2": avx2.vector_printer, "avx512": avx512.vector_printer, "neon": neon.vector_printer}
+PRINTERS = {name: module.vector_printer for name, module in MODULES.items()}
 
 
 class Writer:

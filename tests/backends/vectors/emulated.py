@@ -1,31 +1,21 @@
-"""Runs C functions for AArch64 in one program, natively or under qemu."""
+"""Runs C functions for another kind of machine in one program, under its emulator or natively."""
 
 from __future__ import annotations
 
-import platform
-import shutil
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from perfdojo.compiler.numpy_types import NUMPY
+from perfdojo.toolchains.cross import cross_of, find_cross
 from tests.backends.vectors.cases import Array
 from tests.backends.vectors.writing import COUNT
 
-NATIVE = platform.machine() == "aarch64"
-COMPILER = "gcc" if NATIVE else "aarch64-linux-gnu-gcc"
-EMULATOR: tuple[str, ...] = () if NATIVE else ("qemu-aarch64", "-L", "/usr/aarch64-linux-gnu")
 STRICT = ("-std=c11", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math")
 WARNINGS = ("-Wall", "-Wextra", "-Werror", "-Wno-unused-function", "-Wno-unused-parameter")
 LARGEST = 8 * COUNT
-
-needs_tools = pytest.mark.skipif(
-    any(shutil.which(tool) is None for tool in (COMPILER, *EMULATOR[:1])),
-    reason="needs gcc-aarch64-linux-gnu and qemu-user",
-)
 
 Call = tuple[str, Sequence[Array], str]
 """A function, its inputs of COUNT elements each, the element type of its result."""
@@ -42,8 +32,19 @@ int main(void) {{
 """
 
 
-def results(text: str, calls: Sequence[Call], folder: Path, level: str = "-O0") -> list[Array]:
+def commands(target: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return what compiles for a target, and what stands in front of its programs."""
+    cross = cross_of(target)
+    assert cross is not None
+    if cross.native:
+        return ("gcc",), ()
+    host = find_cross(cross)
+    return (str(host.compiler.path), *host.compiler.flags), host.emulator
+
+
+def results(target: str, text: str, calls: Sequence[Call], folder: Path, level: str = "-O0") -> list[Array]:
     """Compile functions, run the calls, and return what each has written."""
+    compiler, emulator = commands(target)
     placed: dict[int, int] = {}
     blob = b""
     lines = []
@@ -58,10 +59,10 @@ def results(text: str, calls: Sequence[Call], folder: Path, level: str = "-O0") 
     main = _MAIN.format(size=len(blob), largest=LARGEST, calls="\n".join(lines))
     (folder / "program.c").write_text(text + main)
     (folder / "inputs").write_bytes(blob)
-    command = [COMPILER, *STRICT, *WARNINGS, level, "-o", "program", "program.c", "-lm"]
+    command = [*compiler, *STRICT, *WARNINGS, level, "-o", "program", "program.c", "-lm"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[:4000]
-    ran = subprocess.run([*EMULATOR, "./program"], cwd=folder, capture_output=True, text=True, check=False)
+    ran = subprocess.run([*emulator, "./program"], cwd=folder, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, (ran.returncode, ran.stderr[:1000])
     written = (folder / "outputs").read_bytes()
     found, at = [], 0

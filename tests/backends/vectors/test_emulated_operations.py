@@ -10,14 +10,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from perfdojo.backends.neon.registers import LANES
 from perfdojo.compiler.dtypes import DType
 from perfdojo.compiler.numpy_types import NUMPY
-from tests.backends.neon.building import Call, needs_tools, results
 from tests.backends.vectors.cases import TABLES, Array, Case, cases
+from tests.backends.vectors.emulated import Call, results
 from tests.backends.vectors.writing import Writer, inputs, same_bits
+from tests.native import can_run
 
-pytestmark = needs_tools
+TARGETS = [
+    pytest.param(t, marks=pytest.mark.skipif(not can_run(t), reason=f"needs compiler and emulator for {t}"))
+    for t in ("neon", "rvv")
+]
+LANES = (2, 4, 8, 16)
 OF_THE_C_LIBRARY = {f"{f}_f64" for f in ("exp", "log", "tanh", "erf", "sin", "cos", "pow", "sigmoid")}
 
 
@@ -26,9 +30,11 @@ def _inputs(dtype: DType, place: int) -> Array:
     return inputs(dtype, place)
 
 
-def check(found: list[Case], folder: Path, level: str, writer: Writer | None = None) -> list[str]:
+def check(
+    target: str, found: list[Case], folder: Path, level: str, writer: Writer | None = None
+) -> list[str]:
     """Return the cases in which vector code differs from the interpreter or from scalar C."""
-    writer = writer or Writer("neon")
+    writer = writer or Writer(target)
     calls: list[Call] = []
     scalar: dict[str, int] = {}
     for k, case in enumerate(found):
@@ -39,13 +45,13 @@ def check(found: list[Case], folder: Path, level: str, writer: Writer | None = N
             scalar[case.scalar] = k
             writer.add(f"scalar_{k}", case, 1)
     calls += [(f"scalar_{k}", calls[k][1], calls[k][2]) for k in scalar.values()]
-    done = results(writer.text(), calls, folder, level)
+    done = results(target, writer.text(), calls, folder, level)
     of_scalar = dict(zip(scalar, done[len(found) :], strict=True))
     wrong = []
     for case, result, (_, arrays, _) in zip(found, done, calls, strict=False):
         with np.errstate(all="ignore"):
             expected = np.asarray(case.check(*arrays)).astype(NUMPY[case.result.name])
-        # f64 functions are those of the C library, and that of AArch64 has others
+        # f64 functions are those of the C library, and that of another machine has others
         if case.scalar not in OF_THE_C_LIBRARY and not same_bits(result, expected):
             wrong.append(f"{case.name}: interpreter")
         if not same_bits(result, of_scalar[case.scalar]):
@@ -53,18 +59,21 @@ def check(found: list[Case], folder: Path, level: str, writer: Writer | None = N
     return wrong
 
 
-def test_each_operation_gives_the_bits_of_interpreter_and_scalar_c(tmp_path: Path) -> None:
-    assert not check(cases("neon", LANES), tmp_path, "-O0")
+@pytest.mark.parametrize("target", TARGETS)
+def test_each_operation_gives_the_bits_of_interpreter_and_scalar_c(target: str, tmp_path: Path) -> None:
+    assert not check(target, cases(target, LANES), tmp_path, "-O0")
 
 
 @pytest.mark.slow
-def test_each_operation_gives_them_when_optimised(tmp_path: Path) -> None:
-    assert not check(cases("neon", LANES), tmp_path, "-O3")
+@pytest.mark.parametrize("target", TARGETS)
+def test_each_operation_gives_them_when_optimised(target: str, tmp_path: Path) -> None:
+    assert not check(target, cases(target, LANES), tmp_path, "-O3")
 
 
-def test_the_check_sees_a_wrong_instruction(tmp_path: Path) -> None:
-    table = TABLES["neon"].__wrapped__()
+@pytest.mark.parametrize("target", TARGETS)
+def test_the_check_sees_a_wrong_instruction(target: str, tmp_path: Path) -> None:
+    table = TABLES[target].__wrapped__()
     table.records["max", "f32", 4] = replace(table.records["maxnum", "f32", 4], op="max")
-    found = [c for c in cases("neon", (4,)) if c.name.startswith(("max_f32", "min_f32"))]
-    wrong = check(found, tmp_path, "-O0", Writer("neon", table))
+    found = [c for c in cases(target, (4,)) if c.name.startswith(("max_f32", "min_f32"))]
+    wrong = check(target, found, tmp_path, "-O0", Writer(target, table))
     assert wrong == ["max_f32x4: interpreter", "max_f32x4: scalar C"]

@@ -1,0 +1,42 @@
+"""The RISC-V vector extension 1.0: masks in registers of their own, masked tails, 128-bit registers."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from perfdojo.backends.rvv import instructions
+from perfdojo.backends.vectors.printer import IntrinsicsPrinter, supports
+from perfdojo.backends.vectors.table import Table
+from perfdojo.compiler.dtypes import DType
+from perfdojo.compiler.lowering.target import Target
+
+FLAGS: tuple[str, ...] = ("-march=rv64gcv",)
+
+
+@cache
+def table() -> Table:
+    """Return the instructions of the target."""
+    return instructions.table()
+
+
+def _supports(op: str, dtype: DType, lanes: int) -> bool:
+    return supports(table(), op, dtype, lanes)
+
+
+TARGET = Target(
+    name="rvv",
+    title="RISC-V with the vector extension 1.0",
+    vector_bits=128,
+    registers=32,
+    masked_memory=True,
+    supports=_supports,
+    machine="riscv64",
+    features=("v",),
+    marks=frozenset(("parallel", "unroll", "vector")),
+    min_lanes=2,
+)
+
+
+def vector_printer() -> IntrinsicsPrinter:
+    """Return a fresh printer of vector values."""
+    return IntrinsicsPrinter(table())
