@@ -71,12 +71,19 @@ def read_cpu(cpuinfo: Path = PROC_CPUINFO, sysfs: Path = SYSFS_CPU) -> Cpu:
     """Return what the system says about its processor; what cannot be read is left empty, nothing raises."""
     first = _first_processor(cpuinfo)
     model = first.get("model name") or first.get("Model") or platform.processor() or platform.machine()
-    features = frozenset((first.get("flags") or first.get("Features") or "").split())
+    words = (first.get("flags") or first.get("Features") or "").split()
+    features = frozenset(words or _extensions(first.get("isa", "")))
     allowed = _allowed()
     siblings = {p: _list(sysfs / f"cpu{p}" / "topology" / "thread_siblings_list") or (p,) for p in allowed}
     ordered = sorted(allowed, key=lambda p: (siblings[p].index(p) if p in siblings[p] else 0, -p))
     cores = len({siblings[p] for p in allowed})
     return Cpu(model.strip(), features, tuple(ordered), cores, _caches(sysfs / "cpu0" / "cache"))
+
+
+def _extensions(isa: str) -> list[str]:
+    """The extensions in the name of a RISC-V instruction set: rv64imafdcv_zicsr."""
+    base, *more = isa.lower().split("_")
+    return [*base.removeprefix("rv32").removeprefix("rv64"), *more]
 
 
 def _plain(feature: str) -> str:

@@ -37,6 +37,14 @@ def test_features_of_an_arm_processor(tmp_path: Path) -> None:
     assert read_cpu(tmp_path / "cpuinfo", tmp_path).has("asimd")
 
 
+def test_features_of_a_risc_v_processor(tmp_path: Path) -> None:
+    write(tmp_path / "cpuinfo", "processor\t: 0\nisa\t\t: rv64imafdcv_zicsr_zifencei\n")
+    cpu = read_cpu(tmp_path / "cpuinfo", tmp_path)
+    assert cpu.has("v")
+    assert cpu.has("zicsr")
+    assert not cpu.has("rv64")
+
+
 def test_caches_are_read_and_instruction_caches_left_out(tmp_path: Path) -> None:
     for index, (level, kind, size, shared) in enumerate(
         [("1", "Data", "32K", "0"), ("1", "Instruction", "64K", "0"), ("3", "Unified", "32M", "0-3,8")]
