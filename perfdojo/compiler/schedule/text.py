@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import MISSING
 from functools import cache
-from importlib import resources
 from typing import Any
 
 from lark import Lark, Token, Tree
@@ -17,6 +16,7 @@ from perfdojo.compiler.schedule.schedule import Schedule, Step
 from perfdojo.compiler.transforms import get_transform
 from perfdojo.compiler.transforms.base import Transform
 from perfdojo.compiler.transforms.spelling import Spelling, spelled, usage
+from perfdojo.grammar import parser
 
 MAX_BYTES = 1 << 20
 MAX_DIGITS = 18
@@ -206,8 +206,7 @@ def _integer(word: Token, source: Source) -> int:
 
 @cache
 def _parser() -> Lark:
-    text = (resources.files("perfdojo.grammar") / "schedule.lark").read_text("utf-8")
-    return Lark(text, parser="lalr", propagate_positions=True, maybe_placeholders=True)
+    return parser("schedule", propagate_positions=True)
 
 
 def _span(token: Token) -> Span:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from importlib import resources
 from typing import Any
 
 from lark import Lark, Token, Transformer
@@ -14,6 +13,7 @@ from perfdojo.compiler.ir import Program, Source, Span
 from perfdojo.compiler.ops import OPS
 from perfdojo.compiler.text import raw
 from perfdojo.compiler.text.resolve import resolve
+from perfdojo.grammar import parser
 
 MAX_BYTES = 1 << 20
 MAX_DEPTH = 200
@@ -102,8 +102,7 @@ def _check_text(source: Source) -> None:
 
 @cache
 def _grammar() -> Lark:
-    text = resources.files("perfdojo.grammar").joinpath("kernel.lark").read_text("utf-8")
-    return Lark(text, parser="lalr", maybe_placeholders=True, transformer=_Build())
+    return parser("kernel", transformer=_Build())
 
 
 def _parser(source: Source) -> Any:
