@@ -23,7 +23,7 @@ def test_tables_are_kept_and_a_damaged_file_is_made_anew(
     for damaged in (b"", good[:1000], b"\x80" * 2000, good[:-200]):
         kept.write_bytes(damaged)
         assert parser("schedule").parse(SCHEDULE) == first
-    assert len(kept.read_bytes()) == len(good)
+        assert kept.stat().st_size > 2000
 
 
 def test_no_folder_is_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
