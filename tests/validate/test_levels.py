@@ -35,6 +35,8 @@ PAIRS: dict[str, tuple[str, str, FpLevel | Literal[""]]] = {
     "a start written in place": ("s[] = 0\n8 s[] += a[{0}]", "s[] = 0 + a[0]\n7 s[] += a[{0}+1]", "strict"),
     "a literal that is converted": ("s[] = 0.1 * c[]", "s[] = f32(0.1) * c[]", "strict"),
     "a select of two equal values": ("s[] = a[0]", "s[] = c[] < d[] ? a[0] : a[0]", "strict"),
+    "the sign of a constant": ("8 s[] = -({0} < 8 ? 2.5 : c[])", "s[] = -2.5", "strict"),
+    "two signs": ("s[] = -(-c[])", "s[] = c[]", "strict"),
     "a guard and the select it stands for": (
         "s[] = 0\n8 s[] += a[{0}] if b[{0}] < c[]",
         "s[] = 0\n8 s[] = b[{0}] < c[] ? s[] + a[{0}] : s[]",

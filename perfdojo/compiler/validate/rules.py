@@ -28,6 +28,9 @@ class Rules:
             return plain if len(args) == 2 else self.build(f"select.{kind}", [args[2], plain, args[0]])
         if name == "select" and args[1] == args[2]:
             return args[1]
+        if name == "neg" and dtype.is_float:
+            # exact at every level
+            return self.neg(kind, args)
         if dtype.is_float and self._contract:
             rule = _CONTRACT.get(name) or (_FAST.get(name) if self._fast else None)
             if rule is not None:
