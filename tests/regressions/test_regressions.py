@@ -19,9 +19,10 @@ from perfdojo.compiler.ir import Program
 from perfdojo.compiler.schedule import prepare
 from perfdojo.compiler.text.parse import read
 from perfdojo.compiler.verify import verify
-from tests.native import Case, Library, build, case, disagreement
+from tests.native import Case, Library, build, can_run, case, disagreement
 from tests.transforms.states import applied, setting
 
+TARGETS = (*host_targets(), *(t for t in ("neon", "rvv") if t not in host_targets() and can_run(t)))
 BUGS = sorted(Path(__file__).parent.glob("*.ir"))
 
 
@@ -51,7 +52,7 @@ def _built(target: str) -> tuple[Library, dict[Path, Case]]:
     return build(list(cases.values())), cases
 
 
-@pytest.mark.parametrize("target", host_targets())
+@pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("path", BUGS, ids=lambda p: p.stem)
 def test_bug_stays_mended(path: Path, target: str) -> None:
     library, cases = _built(target)

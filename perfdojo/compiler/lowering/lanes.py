@@ -21,6 +21,14 @@ def inner_statements(nodes: tuple[Node, ...]) -> Iterator[Statement]:
             yield from inner_statements(n.body)
 
 
+def inner_scopes(nodes: tuple[Node, ...]) -> Iterator[Scope]:
+    """Yield the scopes in sibling nodes, outer before inner."""
+    for n in nodes:
+        if isinstance(n, Scope):
+            yield n
+            yield from inner_scopes(n.body)
+
+
 def lane_counts(scope: Scope, context: Context) -> list[int]:
     """Return the numbers of lanes to try, best first: a register of the widest type in the scope.
 

@@ -8,15 +8,16 @@ from perfdojo.compiler.ir import Node, Scope, Statement
 from perfdojo.compiler.lowering.accumulators import Accumulators
 from perfdojo.compiler.lowering.context import Context, Frame, NotVectorisableError
 from perfdojo.compiler.lowering.expressions import Expressions
-from perfdojo.compiler.lowering.lanes import Sums, lane_counts, sums
+from perfdojo.compiler.lowering.lanes import Sums, inner_scopes, lane_counts, sums
 from perfdojo.compiler.lowering.linear import Linear
 from perfdojo.compiler.lowering.lir import INDEX, Comment, For, Stmt, Stream
 from perfdojo.compiler.lowering.nests.found import streamed, with_otherwise
 from perfdojo.compiler.lowering.nests.tree import NestError
+from perfdojo.compiler.lowering.shared import Shared, shared
 from perfdojo.compiler.lowering.statements import statement
 from perfdojo.compiler.lowering.steps import steps_of
 from perfdojo.compiler.lowering.tell import told
-from perfdojo.compiler.lowering.vectors import MAX_WRITTEN_OUT, VectorScope, partial_width, scopes_in
+from perfdojo.compiler.lowering.vectors import MAX_WRITTEN_OUT, VectorScope, partial_width
 from perfdojo.compiler.walk import const_int
 
 MAX_COPIES = 1024
@@ -35,6 +36,7 @@ class Scopes:
         self._open: dict[str, Accumulators] = {}
         self._counts: dict[str, list[int]] = {}
         self._widths: dict[str, int] = {}
+        self._shared: dict[str, Shared] = {}
         if context.target.vector_bits:
             self._find_sums(context.program.body, ())
 
@@ -94,7 +96,7 @@ class Scopes:
     def _with_sums(self, scope: Scope, around: tuple[Scope, ...], frame: Frame, copies: int) -> list[Stmt]:
         homes = self._homes.get(scope.name, []) if not frame.vector else []
         for vector in homes:
-            inside = {s.name for s in (scope, *scopes_in(scope.body))}
+            inside = {s.name for s in (scope, *inner_scopes(scope.body))}
             self._open[vector.name] = Accumulators(self.expressions, self._width(vector, scope), inside)
         code = self._runs(scope, around, frame, copies)
         for vector in homes:
@@ -113,6 +115,11 @@ class Scopes:
         if scope.name not in self._counts:
             self._counts[scope.name] = lane_counts(scope, self.context)
         return self._counts[scope.name]
+
+    def _shared_in(self, scope: Scope) -> Shared:
+        if scope.name not in self._shared:
+            self._shared[scope.name] = shared(scope, self.context)
+        return self._shared[scope.name]
 
     def _runs(self, scope: Scope, around: tuple[Scope, ...], frame: Frame, copies: int) -> list[Stmt]:
         extent = const_int(scope.extent)
@@ -166,6 +173,7 @@ class Scopes:
             self.expressions,
             lambda nodes, f: self.nodes(nodes, inner, f, copies),
             self._sums[scope.name],
+            self._shared_in(scope),
             self._open.get(scope.name),
             copies,
         )

@@ -11,9 +11,10 @@ from perfdojo.compiler.ir import Node, Op, Scope
 from perfdojo.compiler.lowering.accumulators import Accumulators
 from perfdojo.compiler.lowering.context import Frame, NotVectorisableError, Part
 from perfdojo.compiler.lowering.expressions import Expressions
-from perfdojo.compiler.lowering.lanes import Sums, inner_statements
+from perfdojo.compiler.lowering.lanes import Sums, inner_scopes, inner_statements
 from perfdojo.compiler.lowering.linear import Linear, plus
 from perfdojo.compiler.lowering.lir import INDEX, For, Stmt, Value
+from perfdojo.compiler.lowering.shared import Shared
 from perfdojo.compiler.walk import const_int, subexpressions
 
 MAX_WRITTEN_OUT = 8
@@ -43,6 +44,7 @@ class VectorScope:
     expressions: Expressions
     nodes: Nodes
     sums: Sums
+    shared: Shared
     accumulators: Accumulators | None
     copies: int
 
@@ -52,8 +54,8 @@ class VectorScope:
         Raises:
             NotVectorisableError: something in the scope cannot be done in so many lanes.
         """
-        if self.sums.why_not:
-            raise NotVectorisableError(self.sums.why_not)
+        if why_not := self.sums.why_not or self.shared.why_not:
+            raise NotVectorisableError(why_not)
         extent = const_int(self.scope.extent)
         full, rest = divmod(extent, lanes)
         width = self.accumulators.width if self.accumulators else 1
@@ -73,7 +75,7 @@ class VectorScope:
         return out if masked else [*out, *self._rest(full * lanes, lanes // 2)]
 
     def _statements(self) -> int:
-        written = [s for s in scopes_in(self.scope.body) if s.mark == "unroll"]
+        written = [s for s in inner_scopes(self.scope.body) if s.mark == "unroll"]
         count = sum(1 for _ in inner_statements(self.scope.body))
         return count * prod(const_int(s.extent) for s in written) * self.copies
 
@@ -91,16 +93,12 @@ class VectorScope:
         return For(var, arena.const(0, INDEX), arena.const(stop, INDEX), step, tuple(body))
 
     def _parts(self, lanes: int, parts: list[Part]) -> list[Stmt]:
-        if not parts:
-            return []
-        frame = replace(
-            self.frame,
-            vector=self.scope.name,
-            lanes=lanes,
-            parts=tuple(parts),
-            accumulators=self.accumulators,
-        )
-        return self.nodes(self.scope.body, frame)
+        frame = replace(self.frame, vector=self.scope.name, lanes=lanes, accumulators=self.accumulators)
+        together = [(p,) for p in parts] if self.shared.in_turn else [tuple(parts)] if parts else []
+        out: list[Stmt] = []
+        for group in together:
+            out += self.nodes(self.scope.body, replace(frame, parts=group))
+        return out
 
     def _rest(self, start: int, lanes: int) -> list[Stmt]:
         """Return the code of the last iterations: narrower vectors while they are full, then one by one."""
@@ -131,7 +129,7 @@ class VectorScope:
 
 def partial_width(scope: Scope, lanes: int, home: Scope, sums: Sums) -> int:
     """Return over how many vectors each sum of a vector scope is spread."""
-    inside = (home, *scopes_in(home.body))
+    inside = (home, *inner_scopes(home.body))
     elements = len(sums.statements) * prod(const_int(s.extent) for s in inside if s.mark == "unroll")
     long = any(
         isinstance(e, Op) and e.op in LONG
@@ -140,12 +138,3 @@ def partial_width(scope: Scope, lanes: int, home: Scope, sums: Sums) -> int:
     )
     vectors = const_int(scope.extent) // lanes
     return max(1, min(2 if long else MAX_PARTIAL, vectors, 8 // elements))
-
-
-def scopes_in(nodes: tuple[Node, ...]) -> list[Scope]:
-    """Return the scopes in sibling nodes, outer before inner."""
-    found = []
-    for n in nodes:
-        if isinstance(n, Scope):
-            found += [n, *scopes_in(n.body)]
-    return found
