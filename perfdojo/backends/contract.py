@@ -39,7 +39,7 @@ def made_by(
         f"Kernel {emitted.kernel} for {target.title}. Made by",
         f"  perfdojoc {_safe(name)} --target {machine} --fp {emitted.fp}{sizes}{spread}{_safe(how)}",
         f"Floating point: {_LEVELS[emitted.fp]}",
-        *(compiled or _host_command(emitted)),
+        *(compiled or _host_command(emitted, target)),
         "",
         *(_safe(line.rstrip()) for line in text.strip().splitlines()),
         *(("", "Its schedule:", "") if scheduled else ()),
@@ -47,12 +47,13 @@ def made_by(
     ]
 
 
-def _host_command(emitted: EmittedSource) -> tuple[str, ...]:
-    return (
-        "Compile with",
-        f"  gcc {' '.join((*_PORTABLE, *emitted.flags))} -c {emitted.kernel}.c",
-        "and link with -lm; -O2 and -march=native are fine too, -ffast-math is not.",
-    )
+def _host_command(emitted: EmittedSource, target: Target) -> tuple[str, ...]:
+    command = f"  gcc {' '.join((*_PORTABLE, *emitted.flags))} -c {emitted.kernel}.c"
+    if not target.compilers:
+        last = "and link with -lm; -O2 and -march=native are fine too, -ffast-math is not."
+        return "Compile with", command, last
+    last = "and link with -lm; -O2 is fine too, -ffast-math is not."
+    return "Compile with", command, f"({target.compilers})", last
 
 
 _PORTABLE = ("-std=c11", "-O3", "-ffp-contract=off", "-frounding-math")

@@ -31,6 +31,7 @@ TARGET = Target(
     masked_memory=False,
     supports=_supports,
     machine="aarch64",
+    compilers="elsewhere than on AArch64: aarch64-linux-gnu-gcc",
     features=("asimd",),
     marks=frozenset(("parallel", "unroll", "vector")),
     min_lanes=2,

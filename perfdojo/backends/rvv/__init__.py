@@ -31,6 +31,7 @@ TARGET = Target(
     masked_memory=True,
     supports=_supports,
     machine="riscv64",
+    compilers="gcc 14 or newer; elsewhere than on RISC-V: clang --target=riscv64-linux-gnu",
     features=("v",),
     marks=frozenset(("parallel", "unroll", "vector")),
     min_lanes=2,

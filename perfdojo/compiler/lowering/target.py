@@ -31,6 +31,7 @@ class Target:
         spaces: memory spaces for temporaries that it has; moves choose no others.
         isa: extensions that differ from those of its default machine, as they were asked for.
         machine: the kind of machine that runs it, as `uname -m` prints it; "" where any does.
+        compilers: which take its C code, in words, where that is not gcc alone.
         min_lanes: fewer are not worth a vector.
         accumulates: a multiply-add in lanes adds to its own register; two operations may be shorter.
         half_lanes: f16 is computed in lanes of 16 bits, not as f32.
@@ -49,6 +50,7 @@ class Target:
     marks: frozenset[str] = frozenset(("parallel", "unroll"))
     spaces: frozenset[str] = frozenset(("heap", "stack"))
     machine: str = ""
+    compilers: str = ""
     isa: str = ""
     min_lanes: int = 4
     half_lanes: bool = False
