@@ -40,13 +40,21 @@ class HostMachine:
 
         Raises:
             MissingTool: there is none.
+            PerfDojoError: threads are asked for, and the compiler has no OpenMP for that machine.
         """
+        from perfdojo.compiler.diagnostics import PerfDojoError
         from perfdojo.toolchains.cross import cross_of, find_cross
         from perfdojo.toolchains.host import find_host
 
         cross = cross_of(target)
-        host = find_host() if cross is None or cross.native else find_cross(cross)
-        return cls(host, o.threads)
+        if cross is None or cross.native:
+            return cls(find_host(), o.threads)
+        if o.threads > 1 and not cross.threads:
+            raise PerfDojoError(
+                f"{cross.compiler} builds no code with threads for {cross.machine} here",
+                hint=f"leave --threads out, or write the source with -o DIR and build it on {cross.machine}",
+            )
+        return cls(find_cross(cross), o.threads)
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 from dataclasses import dataclass, field
 from math import prod
 from pathlib import Path
@@ -112,6 +113,7 @@ class Job:
 
     def shared(self, folder: Path, machine: Machine) -> None:
         """Build the library for `perfdojo.load` in `folder`."""
+        from perfdojo.backends import get_target
         from perfdojo.toolchains.results import Failure
 
         path = folder / f"lib{self.emitted.kernel}.so"
@@ -129,7 +131,9 @@ class Job:
             self._build_failed(made.text, made.lines, made.folder)
             return
         self.result.files.append(str(path))
-        self.screen.line("shared", f"{path}; in Python: perfdojo.load('{path}')", "ok")
+        kind = get_target(self.emitted.target).machine
+        where = "" if kind in ("", platform.machine()) else f" on {kind}"
+        self.screen.line("shared", f"{path}; in Python{where}: perfdojo.load('{path}')", "ok")
 
     def build(self, machine: Machine) -> Kernel | None:
         """Compile it; None when that failed."""

@@ -106,7 +106,8 @@ def build_files(
     try:
         finished, command = _compile(request, compiler, work, limits)
         if finished.outcome != "ok" or not (work / _RESULT[request.kind]).exists():
-            return _failure(request, finished, work, places.cache / "failed" / f"{request.name}-{key[:12]}")
+            kept = places.cache / "failed" / f"{request.name}-{key[:12]}"
+            return _failure(request, compiler.path.name, finished, work, kept)
         (work / "command.txt").write_text(command + "\n")
         (work / "done").write_text(finished.stderr)
         with suppress(OSError):  # another process was first: its result is as good
@@ -189,7 +190,7 @@ def _artifact(folder: Path, request: BuildRequest, cached: bool) -> Artifact:
     )
 
 
-def _failure(request: BuildRequest, finished: Finished, work: Path, kept: Path) -> Failure:
+def _failure(request: BuildRequest, compiler: str, finished: Finished, work: Path, kept: Path) -> Failure:
     """Keep the folder of a failed build under a name that says what it is."""
     message = finished.stderr + (f"\n{finished.note}\n" if finished.note else "")
     if _SYSTEM_HEADERS.search(message):
@@ -201,11 +202,11 @@ def _failure(request: BuildRequest, finished: Finished, work: Path, kept: Path) 
         work.rename(kept)
     lines = error_lines(message.splitlines())
     if finished.outcome == "timeout":
-        return Failure("timeout", f"gcc on {request.name}: {finished.note}", kept, lines)
+        return Failure("timeout", f"{compiler} on {request.name}: {finished.note}", kept, lines)
     if finished.outcome == "out-of-memory":
-        return Failure("out-of-memory", f"gcc on {request.name}: {finished.note}", kept, lines)
+        return Failure("out-of-memory", f"{compiler} on {request.name}: {finished.note}", kept, lines)
     first = lines[0] if lines else finished.note or finished.signal or f"exit status {finished.code}"
-    return Failure("compile-error", f"gcc rejects the code of {request.name}: {first}", kept, lines)
+    return Failure("compile-error", f"{compiler} rejects the code of {request.name}: {first}", kept, lines)
 
 
 def error_lines(message: Sequence[str], count: int = 5) -> tuple[str, ...]:

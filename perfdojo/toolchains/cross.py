@@ -8,6 +8,7 @@ import shutil
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Literal
 
 from perfdojo import toolchains
@@ -25,8 +26,9 @@ class Cross:
 
     Attributes:
         machine: its name as `uname -m` prints it.
-        compiler, package: the program, and the Debian package that brings it.
+        compiler, package: the program, and the Debian packages that bring it and the C library.
         flags: with which it compiles for that machine.
+        threads: it has an OpenMP library for that machine.
         emulator, emulator_package: runs a program of that machine, and what brings it.
         libraries: folder with the C library of that machine, for the emulator.
         emulator_options: choose the extensions that it emulates.
@@ -42,6 +44,7 @@ class Cross:
     emulator_options: tuple[str, ...] = ()
     models: tuple[Model, ...] = ()
     flags: tuple[str, ...] = ()
+    threads: bool = True
 
     @property
     def native(self) -> bool:
@@ -76,11 +79,17 @@ def find_cross(cross: Cross, cpu: Cpu | None = None, places: Places | None = Non
     """Return what builds and runs code for another kind of machine.
 
     Raises:
-        MissingTool: compiler or emulator are not there; names the Debian package.
+        MissingTool: compiler, C library or emulator are not there; names the Debian packages.
     """
-    compiler = find_compiler(cross.compiler, cross.package, cross.flags)
     emulator = shutil.which(cross.emulator)
+    lacks = [(cross.compiler, cross.package)] if shutil.which(cross.compiler) is None else []
+    if not lacks and not Path(cross.libraries, "include").is_dir():
+        lacks = [(f"the C library for {cross.machine}", cross.package)]
     if emulator is None:
-        raise MissingTool(cross.emulator, cross.emulator_package)
+        lacks.append((cross.emulator, cross.emulator_package))
+    if emulator is None or lacks:
+        tools, packages = zip(*lacks, strict=True)
+        raise MissingTool(" and ".join(tools), " ".join(packages))
+    compiler = find_compiler(cross.compiler, cross.package, cross.flags)
     command = (emulator, "-L", cross.libraries, *cross.emulator_options)
     return Host(compiler, cpu or read_cpu(), places or find_places(), command)

@@ -41,6 +41,11 @@ class Compiler:
         """Text that differs between compilers whose output may differ."""
         return "\n".join((str(self.path), self.version, self.machine, *self.flags))
 
+    @property
+    def kind(self) -> str:
+        """The kind of machine it compiles for, as `uname -m` prints it: x86_64."""
+        return self.machine.split("-")[0]
+
 
 def find_compiler(compiler: str = "gcc", package: str = PACKAGE, flags: tuple[str, ...] = ()) -> Compiler:
     """Return the compiler called `compiler`, a name in PATH or a path.
@@ -95,4 +100,4 @@ def native_flags(compiler: Compiler) -> tuple[str, ...]:
 
 def runs_here(compiler: Compiler) -> bool:
     """Whether it makes code for this kind of machine."""
-    return compiler.machine.split("-")[0] == platform.machine()
+    return compiler.kind == platform.machine()

@@ -148,6 +148,8 @@ def run_harness(
 def _environment(launch: Launch) -> dict[str, str]:
     """OpenMP's settings; in a check, memory from malloc starts as garbage rather than zero."""
     openmp = {"OMP_NUM_THREADS": str(launch.threads), "OMP_DYNAMIC": "false"}
+    if launch.mode == "calls":
+        openmp["OMP_WAIT_POLICY"] = "passive"  # threads that wait in a loop execute instructions
     if launch.cpus:
         openmp["OMP_PROC_BIND"] = "true"
     garbage = {"MALLOC_PERTURB_": "1"} if launch.mode == "check" else {}

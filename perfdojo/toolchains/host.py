@@ -109,9 +109,9 @@ def assembly(emitted: EmittedSource, host: Host) -> str | Failure:
 def shared_library(emitted: EmittedSource, path: Path, host: Host) -> Path | Failure:
     """Build the library that `perfdojo.load` takes and put it at `path`, replacing what is there at once.
 
-    It is made for this very processor; the features it may use are written into it.
+    It is made for this very processor, or for another kind of machine; what it may use is written into it.
     """
-    files = (*emitted.files, identity_file(host.cpu, host.compiler.version))
+    files = (*emitted.files, identity_file(host.cpu, host.compiler))
     made = _build_kind(emitted, host, "shared", files, ("-DPERFDOJO_SHARED",))
     if isinstance(made, Failure):
         return made

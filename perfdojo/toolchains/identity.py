@@ -6,6 +6,7 @@ import json
 import platform
 
 from perfdojo.toolchains.cpu import Cpu
+from perfdojo.toolchains.gcc import Compiler
 
 BUILD_SYMBOL = "perfdojo_build"
 
@@ -13,10 +14,16 @@ _CODE_FEATURES = ("sse", "ssse", "pni", "avx", "fma", "f16c", "bmi", "popcnt", "
 """Prefixes of the features of /proc/cpuinfo that a compiler may use without being told to."""
 
 
-def identity_file(cpu: Cpu, compiler: str) -> tuple[str, str]:
-    """Return a C file that defines `const char perfdojo_build[]`, JSON: machine, cpu, features, compiler."""
-    features = sorted(f for f in cpu.features if f.startswith(_CODE_FEATURES))
-    fields = {"machine": platform.machine(), "cpu": cpu.model, "features": features, "compiler": compiler}
+def identity_file(cpu: Cpu, compiler: Compiler) -> tuple[str, str]:
+    """Return a C file that defines `const char perfdojo_build[]`, JSON: machine, cpu, features, compiler.
+
+    Of a library for another kind of machine than this one, processor and features are not known.
+    """
+    fields: dict[str, object] = {"machine": compiler.kind, "cpu": "", "features": []}
+    if compiler.kind == platform.machine():
+        features = sorted(f for f in cpu.features if f.startswith(_CODE_FEATURES))
+        fields |= {"cpu": cpu.model, "features": features}
+    fields["compiler"] = compiler.version
     pieces = json.dumps(json.dumps(fields))[1:-1].split(", ")
     lines = "\n".join(f'    "{p}, "' for p in pieces[:-1])
     text = (

@@ -34,7 +34,7 @@ class MissingTool(PerfDojoError):
 
     def __init__(self, tool: str, package: str) -> None:
         super().__init__(
-            f"{tool} is not installed or not in PATH",
+            f"{tool} {'are' if ' and ' in tool else 'is'} not installed or not in PATH",
             hint=f"on Debian and Ubuntu: apt-get install {package}",
         )
         self.tool, self.package = tool, package

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+import perfdojo
 from perfdojo.backends import emit
 from perfdojo.compiler.bind import bind
+from perfdojo.compiler.diagnostics import PerfDojoError
 from perfdojo.compiler.interpret import first_difference, interpret, random_inputs
 from perfdojo.compiler.ir import Program
 from perfdojo.compiler.text.parse import parse
@@ -16,7 +18,7 @@ from perfdojo.compiler.verify import verify
 from perfdojo.toolchains.counting import count_instructions
 from perfdojo.toolchains.cross import cross_of, examine_cross, find_cross
 from perfdojo.toolchains.harness import Host
-from perfdojo.toolchains.host import Built, build, run
+from perfdojo.toolchains.host import Built, build, run, shared_library
 from perfdojo.toolchains.results import MissingTool
 from tests.native import can_run
 
@@ -82,7 +84,10 @@ def test_a_write_behind_an_argument_is_found() -> None:
 
 @pytest.mark.parametrize(
     ("there", "package"),
-    [((), "gcc-aarch64-linux-gnu"), (("aarch64-linux-gnu-gcc",), "qemu-user")],
+    [
+        ((), "gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user"),
+        (("aarch64-linux-gnu-gcc",), "qemu-user"),
+    ],
 )
 def test_what_is_missing_is_named(
     there: tuple[str, ...], package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -96,10 +101,31 @@ def test_what_is_missing_is_named(
         monkeypatch.setattr("shutil.which", lambda name: str(tmp_path / name) if name in there else None)
     with pytest.raises(MissingTool) as caught:
         host()
-    assert caught.value.package == package
+    assert caught.value.package.endswith(package)
     (line,) = [found for found in examine_cross() if found[0] == "neon"]
     assert line[1] == "limited"
     assert package in line[3]
+
+
+@needs_qemu
+def test_a_library_names_its_machine(tmp_path: Path) -> None:
+    program, _ = made(33)
+    path = shared_library(emit(program, "neon"), tmp_path / "libnext.so", host())
+    assert isinstance(path, Path), path
+    with pytest.raises(PerfDojoError, match=f"built for aarch64, this machine is {platform.machine()}"):
+        perfdojo.load(path)
+
+
+@needs_qemu
+def test_what_threads_do_while_they_wait_is_not_counted() -> None:
+    text = "kernel next\nin x: f32[64]\nout y: f32[64]\n64@parallel y[{0}] = x[{0}] + 1\n"
+    program = bind(parse(text, "next.ir"))
+    verify(program)
+    built = build(emit(program, "neon", threads=2), host())
+    assert isinstance(built, Built), built
+    count = count_instructions(built.host, built.native, built.emitted, random_inputs(program, 0, "normal"))
+    assert isinstance(count, int), count
+    assert count < 20_000
 
 
 def test_other_targets_have_no_cross_compiler() -> None:
