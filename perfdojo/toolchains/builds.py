@@ -1,4 +1,4 @@
-"""Build C files with gcc, once: results are kept in a cache by content."""
+"""Build files with a compiler, once: results are kept in a cache by content."""
 
 from __future__ import annotations
 
@@ -21,15 +21,28 @@ from perfdojo.toolchains.places import Places
 from perfdojo.toolchains.process import Finished, Limits, run
 from perfdojo.toolchains.results import Failure, MissingTool
 
-Kind = Literal["shared", "executable", "assembly"]
+Kind = Literal["shared", "executable", "assembly", "object", "cubin"]
 Files = tuple[tuple[str, str], ...]
 
 COMPILE_LIMITS = Limits(wall_s=120.0, memory_bytes=8 << 30, output_bytes=1 << 20, processes=16)
 KEEP_BYTES = 2 << 30
 KEEP_SECONDS = 3600.0
 
-_KIND_FLAGS = {"shared": ("-shared", "-fPIC"), "executable": (), "assembly": ("-S", "-fverbose-asm")}
-_RESULT = {"shared": "kernel.so", "executable": "program", "assembly": "kernel.s"}
+_KIND_FLAGS = {
+    "shared": ("-shared", "-fPIC"),
+    "executable": (),
+    "assembly": ("-S", "-fverbose-asm"),
+    "object": ("-c", "-fPIC"),
+    "cubin": ("-cubin",),
+}
+_RESULT = {
+    "shared": "kernel.so",
+    "executable": "program",
+    "assembly": "kernel.s",
+    "object": "kernel.o",
+    "cubin": "kernel.cubin",
+}
+_ONE_SOURCE = ("assembly", "object", "cubin")
 _SYSTEM_HEADERS = re.compile(r"fatal error: (?:std\w+|math|string|inttypes|time)\.h: No such file")
 
 
@@ -39,7 +52,8 @@ class BuildRequest:
 
     Attributes:
         name: for people, part of the folder of a failed build.
-        files: (file name, text); those that end in .c or .S are compiled, for assembly only the first.
+        files: (file name, text); those that end in .c, .S, .cc or .cu are compiled, where one file is made of
+            one (assembly, object, cubin) only the first.
         flags, links: for the compiler, in this order around the sources.
         before: headers in a folder that precedes the system's.
     """
@@ -54,8 +68,8 @@ class BuildRequest:
     @property
     def sources(self) -> tuple[str, ...]:
         """Names of the files to compile."""
-        found = tuple(n for n, _ in self.files if n.endswith((".c", ".S")))
-        return found[:1] if self.kind == "assembly" else found
+        found = tuple(n for n, _ in self.files if n.endswith((".c", ".S", ".cc", ".cu")))
+        return found[:1] if self.kind in _ONE_SOURCE else found
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,6 +81,13 @@ def accepts(compiler: Compiler, *flags: str) -> bool:
 
 
 @lru_cache(maxsize=16)
+def accepts_cxx(compiler: Compiler) -> bool:
+    """Whether it compiles C++ too, with the headers of its library."""
+    command = [str(compiler.path), "-fsyntax-only", "-x", "c++", "-include", "vector", "/dev/null"]
+    return run(command, QUERY_LIMITS).outcome == "ok"
+
+
+@lru_cache(maxsize=16)
 def known_architectures(compiler: Compiler) -> tuple[str, ...]:
     """The values that it lists for -march=, sorted; () when it does not say."""
     text = run([str(compiler.path), "-Q", "--help=target"], QUERY_LIMITS).stdout

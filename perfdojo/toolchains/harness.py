@@ -137,9 +137,9 @@ def run_harness(
             if a.role != "out":
                 to_memory(a, inputs[a.name]).tofile(folder / f"{k}.in")
         finished = run([*host.emulator, str(program.path)], limits, cwd=folder, env=_environment(launch))
-        report = _read_json(folder / "report.json")
+        report = read_json(folder / "report.json")
         if finished.outcome != "ok" or report.get("status") != "ok":
-            outcome, text = _explain(finished, report, _read_json(folder / "fault.json"))
+            outcome, text = explain(finished, report, read_json(folder / "fault.json"))
             return Report(outcome, text, {}, {})
         memory = _outputs(folder, emitted) if launch.mode == "check" else {}
         return Report("ok", "", report, memory)
@@ -165,8 +165,8 @@ def _outputs(folder: Path, emitted: EmittedSource) -> dict[str, tuple[bytes, byt
     }
 
 
-def _read_json(path: Path) -> dict[str, Any]:
-    """The object in a file; {} when there is none, or half of one."""
+def read_json(path: Path) -> dict[str, Any]:
+    """Return the object in a file; {} when there is none, or half of one."""
     try:
         value = json.loads(path.read_text(errors="replace"))
     except (OSError, ValueError):
@@ -174,8 +174,8 @@ def _read_json(path: Path) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _explain(finished: Finished, report: Mapping[str, Any], fault: Mapping[str, Any]) -> tuple[Outcome, str]:
-    """Name what went wrong, from how the process ended and what it wrote before."""
+def explain(finished: Finished, report: Mapping[str, Any], fault: Mapping[str, Any]) -> tuple[Outcome, str]:
+    """Name what went wrong, from how the process ended and what it wrote before: report.json, fault.json."""
     text = str(fault.get("text") or report.get("text") or "")
     if finished.outcome == "crash":
         overwrite = fault.get("status") == "memory-overwrite"

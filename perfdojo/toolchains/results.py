@@ -19,6 +19,13 @@ Outcome = Literal[
     "timeout",
     "out-of-memory",
     "memory-overwrite",
+    "out-of-bounds",
+    "misaligned",
+    "uninitialised-read",
+    "race",
+    "deadlock",
+    "launch-refused",
+    "memory-leak",
     "wrong-result",
     "not-runnable",
 ]
@@ -29,13 +36,13 @@ class MissingTool(PerfDojoError):
 
     Attributes:
         tool: the program, or what else is missing.
-        package: Debian package that holds it.
+        package: Debian package that holds it, or what else `hint` says brings it.
     """
 
-    def __init__(self, tool: str, package: str) -> None:
+    def __init__(self, tool: str, package: str, hint: str = "") -> None:
         super().__init__(
             f"{tool} {'are' if ' and ' in tool else 'is'} not installed or not in PATH",
-            hint=f"on Debian and Ubuntu: apt-get install {package}",
+            hint=hint or f"on Debian and Ubuntu: apt-get install {package}",
         )
         self.tool, self.package = tool, package
 

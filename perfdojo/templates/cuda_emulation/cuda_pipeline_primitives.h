@@ -1,0 +1,3 @@
+/* The same under its other name. */
+#pragma once
+#include "cuda_pipeline.h"
