@@ -12,6 +12,7 @@ from typing import Literal
 from perfdojo.toolchains.builds import BuildRequest, build_files
 from perfdojo.toolchains.cpu import Cpu, read_cpu
 from perfdojo.toolchains.cross import examine_cross
+from perfdojo.toolchains.cuda.doctor import examine_cuda
 from perfdojo.toolchains.gcc import accepts, find_compiler
 from perfdojo.toolchains.harness import Host, harness_program
 from perfdojo.toolchains.places import Places, find_places, try_writing
@@ -88,6 +89,7 @@ def examine(
     found = host.compiler if host else None
     findings += [Finding(*line) for line in examine_snitch(found, cpu, places)]
     findings += [Finding(*line) for line in examine_cross()]
+    findings += [Finding(*line) for line in examine_cuda(found)]
     findings += [_clock(clock), _governor(governor)]
     findings.append(_limits(host, cpu, places, measure, remeasure))
     return findings

@@ -148,6 +148,7 @@ int cudaLaunchKernel(const void *address, Three grid, Three block, void **args, 
         run_block({(unsigned)(at % grid.x), (unsigned)(at / grid.x % grid.y), (unsigned)(at / grid.x / grid.y)}, at);
     }
     kernel = nullptr;
+    near_from = near_to = 0;
     return 0;
 }
 

@@ -14,12 +14,13 @@ size_t dynamic_offset, dynamic_room, dynamic_bytes;
 
 bool in_dynamic(size_t offset) { return offset - dynamic_offset < dynamic_room; }
 
+/* The array that was accessed last, or dynamic shared memory, as offsets; nothing while the host runs. */
+size_t near_from, near_to;
+
 const SharedArray *array_at(size_t offset)
 {
-    static const SharedArray *last = nullptr;
-    if (last && offset - last->offset < last->bytes) return last;
     for (const SharedArray &a : shared_arrays)
-        if (offset - a.offset < a.bytes) return last = &a;
+        if (offset - a.offset < a.bytes) return &a;
     return nullptr;
 }
 
@@ -57,6 +58,9 @@ Region *find_region(const char *p)
 [[noreturn]] void fail_outside(const char *p, size_t bytes, bool writes, uint32_t pc)
 {
     const char *does = writes ? "writes" : "reads", *status = writes ? "memory-overwrite" : "out-of-bounds";
+    char *here = (char *)__builtin_frame_address(0), *lowest = stacks + (size_t)me * STACK_BYTES;
+    if (here < lowest || here >= lowest + STACK_BYTES)
+        fail("crash", say("the stack is full: local variables take more than %d bytes", (int)STACK_BYTES), pc);
     if (p >= stacks && p < stacks + (size_t)STACK_BYTES * MOST_THREADS)
         fail(status, say("@1 %s a local variable of thread %s", does,
                          thread_name((unsigned)((p - stacks) / STACK_BYTES)).c_str()), pc);
@@ -76,7 +80,10 @@ void check_shared_bounds(size_t at, size_t bytes, bool writes, uint32_t pc)
 {
     const char *does = writes ? "writes" : "reads", *status = writes ? "memory-overwrite" : "out-of-bounds";
     if (in_dynamic(at)) {
-        if (at - dynamic_offset + bytes <= dynamic_bytes) return;
+        if (at - dynamic_offset + bytes <= dynamic_bytes) {
+            near_from = dynamic_offset, near_to = dynamic_offset + dynamic_bytes;
+            return;
+        }
         fail(status, say("@1 %s %zu bytes at byte %zu of dynamic shared memory, of which %zu bytes were asked for", does,
                          bytes, at - dynamic_offset, dynamic_bytes), pc);
     }
@@ -85,6 +92,7 @@ void check_shared_bounds(size_t at, size_t bytes, bool writes, uint32_t pc)
     if (at + bytes > a->offset + a->bytes)
         fail(status, say("@1 %s %zu bytes at byte %zu of %s in shared memory, which has %zu", does, bytes,
                          at - a->offset, a->name.c_str(), a->bytes), pc);
+    near_from = a->offset, near_to = a->offset + a->bytes;
 }
 
 bool resolving; /* lanes of a warp meet: one fiber works on what the others brought on their stacks */
@@ -95,7 +103,7 @@ inline Region *region_of(const char *p, size_t bytes, bool writes, uint32_t pc)
 {
     size_t at = (size_t)(p - shared_region.start);
     if (at < shared_region.bytes) {
-        check_shared_bounds(at, bytes, writes, pc);
+        if (at < near_from || at + bytes > near_to) check_shared_bounds(at, bytes, writes, pc);
         return &shared_region;
     }
     Region *r = find_region(p);
@@ -115,11 +123,13 @@ void fit_unit(Region &r, size_t at, size_t bytes)
 
 inline void touch(const char *p, size_t bytes, Access how, const void *return_address)
 {
+    size_t offset = (size_t)(p - shared_region.start);
+    if (how == READ && bytes == 4 && offset >= near_from && offset + 4 <= near_to && shared_region.shift == 2 &&
+        !(offset & 3) && settled(shared_region.cells[offset >> 2])) return;
     if ((size_t)(p - (stacks + (size_t)me * STACK_BYTES)) < STACK_BYTES && kernel) return;
     if (resolving) return;
     if (!kernel) {
-        size_t in_shared = (size_t)(p - shared_region.start);
-        Region *r = in_shared < shared_region.bytes ? &shared_region : find_region(p);
+        Region *r = offset < shared_region.bytes ? &shared_region : find_region(p);
         if (r && r->kind != Region::MODULE)
             fail("out-of-bounds", say("host code at @1 touches %s, memory of the device", r->name.c_str()),
                  place_of(return_address));

@@ -92,13 +92,18 @@ inline bool write_over(const Cell &c, bool shared)
     return c.written & ATOMIC ? atomics_before(c.written, shared) : before(c.written, shared);
 }
 
+/* Whether a read of shared memory tells nothing new, as most do: it was written before the last barrier of this block,
+ * and two warps have read it since. */
+inline bool settled(const Cell &c)
+{
+    uint32_t wrote = epoch_of(c.written);
+    return wrote >= block_start && wrote < epoch && !(c.written & (PENDING | ATOMIC)) && epoch_of(c.read1) == epoch &&
+           epoch_of(c.read2) == epoch && (thread_of(c.read1) ^ thread_of(c.read2)) >> 5;
+}
+
 inline void note_read(Region &r, Cell &c, size_t at, uint32_t pc)
 {
     bool shared = r.kind == Region::SHARED;
-    /* the usual case: written before the last barrier of this block, read by two warps since */
-    uint32_t wrote = epoch_of(c.written);
-    if (wrote >= block_start && wrote < epoch && !(c.written & (PENDING | ATOMIC)) && epoch_of(c.read1) == epoch &&
-        epoch_of(c.read2) == epoch && shared && thread_of(c.read1) >> 5 != thread_of(c.read2) >> 5) return;
     if (__builtin_expect(epoch_of(c.written) < (shared ? block_start : 1) && !r.starts_defined(), 0))
         fail("uninitialised-read", say("@1 reads %s, which nothing has written", element(r, at).c_str()), pc);
     if (c.written & PENDING && epoch_of(c.written) >= block_start) fail_pending(r, at, "reads", pc, c);

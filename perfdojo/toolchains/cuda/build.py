@@ -102,7 +102,7 @@ def run(
 
 
 def _why_refused(built: Built, launch: Mapping[str, object]) -> str:
-    """Why a launch fails that the emulation allows: for registers or __launch_bounds__, which nvcc reports."""
+    """Why a launch fails that the emulation allows: by registers or __launch_bounds__, which nvcc says."""
     functions = {f.symbol: f for f in built.emulated.contents.functions}
     threads, grid = _three(launch["block"]), _three(launch["grid"])
     count = threads[0] * threads[1] * threads[2]

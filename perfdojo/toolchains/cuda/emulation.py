@@ -94,7 +94,7 @@ def build_emulation(emitted: EmittedSource, host: Host, architecture: str) -> Em
     """
     if not accepts_cxx(host.compiler):
         raise MissingTool("g++", "g++")
-    program = _program(host)
+    program = runner(host)
     if isinstance(program, Failure):
         return program
     number = architecture.removeprefix("sm_").rstrip("af")
@@ -121,14 +121,15 @@ def _texts(names: tuple[str, ...]) -> Files:
     return tuple((name, (folder / name).read_text(encoding="utf-8")) for name in names)
 
 
-def _program(host: Host) -> Artifact | Failure:
+def runner(host: Host, *flags: str) -> Artifact | Failure:
+    """Build the program that runs emulated kernels, or return the one in the cache."""
     shared = files("perfdojo") / "templates" / "harness"
     texts = tuple((n, (shared / n).read_text(encoding="utf-8")) for n in ("buffers.h", "faults.h"))
     request = BuildRequest(
         "cuda-emulation",
         "executable",
         (*_texts(PROGRAM), *texts),
-        ("-O2", "-g", "-Wall", "-Wextra", "-rdynamic"),
+        ("-O2", "-g", "-Wall", "-Wextra", "-rdynamic", *flags),
         ("-lstdc++", "-ldl", "-lm"),
     )
     return build_files(request, host.compiler, host.cpu, host.places)

@@ -111,6 +111,15 @@ CASES = {
         "exchange", vectors("s", 128, "d", 128), {"s": normal(128)},
         lambda i: {"d": i["s"].reshape(-1, 2)[:, ::-1].reshape(-1)},
     ),
+    "order": Case(
+        "order", vectors("s", 64, "d", 64, "i32"), {"s": np.arange(64, dtype=np.int32)},
+        lambda i: {"d": i["s"].reshape(2, 32).sum(1).repeat(32)},
+    ),
+    "misuse": Case("misuse", vectors("x", 64, "y", 64), {"x": normal(64)}, lambda i: {"y": i["x"]}),
+    "bytes": Case(
+        "bytes", vectors("s", 192, "d", 192, "i8"), {"s": np.arange(192).astype(np.int8)},
+        lambda i: {"d": i["s"].reshape(3, 64)[:, ::-1].reshape(-1)},
+    ),
     "parameters": Case(
         "parameters", (argument("y", "out", (19,), "f64"),), {}, lambda _: {"y": np.array(GOT)}
     ),

@@ -47,6 +47,25 @@ FAULTS: list[tuple[str, tuple[str, ...], tuple[str, ...], str]] = [
     ("stages", ("-DCOUNT=300",), ("uninitialised-read",), "byte 1200 of workspace 1"),
     ("stages", ("-DFREE=(void)0",), ("memory-leak",), "workspace 1 of 1204 bytes"),
     ("stages", ("-DEARLY=cudaFreeAsync(w,stream)",), ("memory-overwrite",), "which is freed"),
+    ("order", ("-DFIRST=(void)0",), UNSEEN, ""),
+    ("order", ("-DSECOND=(void)0",), ("race",), "counts"),
+    ("order", ("-DWHICH=0",), UNSEEN, ""),
+    ("order", ("-DWHICH=0", "-DFIRST=__syncthreads()"), ("race",), "counts"),
+    ("misuse", ("-DHOST=y[0]=1",), ("out-of-bounds",), "host code at misuse.cu:29 touches y"),
+    ("misuse", ("-DDOES=x[i]=0",), ("memory-overwrite",), "of x, which is an input"),
+    ("misuse", ("-DDOES=float far[70000];far[also]=i;x+=(int)far[0]-i;kept=far",), ("crash",), "stack"),
+    (
+        "misuse",
+        ("-DDOES=float v=i;if(i==9)kept=&v;__syncthreads();y[i]=*kept;__syncthreads()",),
+        ("out-of-bounds",),
+        "reads a local variable of thread (9,0,0)",
+    ),
+    ("misuse", ("-DDOES=atomicAdd((double*)(y+1),1.0)",), ("misaligned",), "atomic access to 8 bytes"),
+    ("misuse", ("-DALSO=Pair",), ("not-runnable",), "parameter 3 of kernel misuse_kernel"),
+    ("misuse", ("-DHOST=return 9",), ("launch-refused",), "the launcher returns 9"),
+    ("misuse", ("-DHOST=cudaFreeAsync(y,stream)",), ("memory-overwrite",), "which is no workspace"),
+    ("misuse", ("-DDOES=memcpy(y+i,x+i+1,4)",), ("out-of-bounds",), "at byte 256 of x, which has 256"),
+    ("bytes", ("-DSHIFT=1",), ("race",), " of d"),
     ("exchange", ("-DSYNC=(void)0",), UNSEEN, "exchange.cu:"),
     ("exchange", ("-DSYNC=__syncwarp(i&1?0xaaaaaaaau:0x55555555u)",), UNSEEN, "exchange.cu:"),
 ]
@@ -82,3 +101,18 @@ def test_a_planted_fault_is_found(
         assert result.outcome in outcomes, (seed, result)
         assert result.outcome == "race" or says in result.text, result.text
         assert "@" not in result.text
+
+
+def test_a_kernel_that_never_ends_is_stopped(cxx_host: Host) -> None:
+    flags = ("-DDOES=for(;;)kept=x+i",)
+    emulated, case = made(cxx_host, "misuse", *flags), CASES["misuse"]
+    result, _ = run_emulated(case.emitted(*flags), emulated, SM_80, case.inputs, (0,), 0.5)
+    assert (result.outcome, result.text) == ("timeout", "the kernel was stopped: it ran longer than 0.5 s")
+
+
+def test_outputs_that_depend_on_the_order_are_wrong(cxx_host: Host) -> None:
+    flags = ("-DADD(p,n)=atomicExch(p,n)",)
+    emulated = made(cxx_host, "histogram", *flags)
+    result = ran(cxx_host, "histogram", flags, emulated, SEEDS)
+    assert result.outcome == "wrong-result"
+    assert "d depends on the order of the threads: run 1 differs from run 0" in result.text
