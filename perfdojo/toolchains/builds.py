@@ -21,7 +21,7 @@ from perfdojo.toolchains.places import Places
 from perfdojo.toolchains.process import Finished, Limits, run
 from perfdojo.toolchains.results import Failure, MissingTool
 
-Kind = Literal["shared", "executable", "assembly", "object", "cubin"]
+Kind = Literal["shared", "executable", "assembly", "object", "cubin", "gpu-library"]
 Files = tuple[tuple[str, str], ...]
 
 COMPILE_LIMITS = Limits(wall_s=120.0, memory_bytes=8 << 30, output_bytes=1 << 20, processes=16)
@@ -34,6 +34,7 @@ _KIND_FLAGS = {
     "assembly": ("-S", "-fverbose-asm"),
     "object": ("-c", "-fPIC"),
     "cubin": ("-cubin",),
+    "gpu-library": ("-shared", "-Xcompiler", "-fPIC"),
 }
 _RESULT = {
     "shared": "kernel.so",
@@ -41,6 +42,7 @@ _RESULT = {
     "assembly": "kernel.s",
     "object": "kernel.o",
     "cubin": "kernel.cubin",
+    "gpu-library": "kernel.so",
 }
 _ONE_SOURCE = ("assembly", "object", "cubin")
 _SYSTEM_HEADERS = re.compile(r"fatal error: (?:std\w+|math|string|inttypes|time)\.h: No such file")

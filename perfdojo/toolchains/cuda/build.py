@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
 
 from perfdojo.compiler.emitted import EmittedSource
 from perfdojo.toolchains.arrays import Array
 from perfdojo.toolchains.cuda.device import Device, device_of, why_refused
 from perfdojo.toolchains.cuda.emulation import Emulated, build_emulation
-from perfdojo.toolchains.cuda.gpu import find_gpu
-from perfdojo.toolchains.cuda.nvcc import ARCHITECTURES, Compiled, compile_for, find_nvcc
+from perfdojo.toolchains.cuda.gpu import architecture, find_gpu, measure_on_gpu, run_on_gpu
+from perfdojo.toolchains.cuda.nvcc import ARCHITECTURES, Compiled, compile_for, find_nvcc, library_for
 from perfdojo.toolchains.cuda.run import run_emulated
 from perfdojo.toolchains.cuda.usage import KernelUsage
+from perfdojo.toolchains.gcc import Compiler
 from perfdojo.toolchains.harness import Host
-from perfdojo.toolchains.results import Failure, MissingTool, RunResult
+from perfdojo.toolchains.results import Failure, Measurement, MissingTool, RunResult
 
 CHECK_TIMEOUT_S = 300.0
 SEEDS = (0, 1, 2)
@@ -31,6 +34,7 @@ class Built:
         timed: whether there is a GPU.
         reason: why it is not timed, one sentence, or "".
         warnings: what nvcc said, where there is none what g++ said.
+        nvcc: None where there is none.
     """
 
     emitted: EmittedSource
@@ -41,6 +45,7 @@ class Built:
     timed: bool
     reason: str
     warnings: str
+    nvcc: Compiler | None = None
 
     def usage(self, architecture: str) -> Mapping[str, KernelUsage]:
         """What the kernels use on an architecture, by mangled name; {} where it was not compiled for it."""
@@ -71,15 +76,15 @@ def build(
     except MissingTool as error:
         reason = f"{error.message}: not compiled for {names}, checked by emulation, not timed; {error.hint}"
         return Built(emitted, host, emulated, (), device, False, reason, emulated.warnings)
-    for architecture in architectures:
-        made = compile_for(emitted, compiler, host, architecture)
+    for name in architectures:
+        made = compile_for(emitted, compiler, host, name)
         if isinstance(made, Failure):
             return made
         compiled.append(made)
     why = find_gpu()
     reason = f"{why}: compiled for {names}, checked by emulation, not timed" if why else ""
     warnings = "\n".join(dict.fromkeys(line for c in compiled for line in c.warnings.splitlines()))
-    return Built(emitted, host, emulated, tuple(compiled), device, not why, reason, warnings)
+    return Built(emitted, host, emulated, tuple(compiled), device, not why, reason, warnings, compiler)
 
 
 def run(
@@ -99,6 +104,35 @@ def run(
         return result
     refused = next((text for x in launches if (text := _why_refused(built, x))), "")
     return replace(result, outcome="launch-refused", text=refused, outputs={}) if refused else result
+
+
+def run_natively(built: Built, inputs: Mapping[str, Array]) -> RunResult:
+    """Run the kernel on the GPU that is here; not-runnable where there is none."""
+    library = _library(built)
+    if isinstance(library, str):
+        return RunResult("not-runnable", library)
+    return run_on_gpu(built.emitted, library, inputs)
+
+
+def measure(
+    built: Built, inputs: Mapping[str, Array], budget_s: float = 1.0, cache: Literal["hot", "cold"] = "hot"
+) -> Measurement:
+    """Time the kernel on the GPU that is here by its events; not-runnable where there is none.
+
+    With cache="cold" its L2 cache is flushed before each call.
+    """
+    library = _library(built)
+    if isinstance(library, str):
+        return Measurement("not-runnable", library, cache=cache)
+    return measure_on_gpu(built.emitted, library, inputs, budget_s, cache)
+
+
+def _library(built: Built) -> Path | str:
+    """The library for the GPU that is here, or why there is none."""
+    if not built.timed or built.nvcc is None:
+        return built.reason
+    made = library_for(built.emitted, built.nvcc, built.host, architecture())
+    return made.text if isinstance(made, Failure) else made.path
 
 
 def _why_refused(built: Built, launch: Mapping[str, object]) -> str:

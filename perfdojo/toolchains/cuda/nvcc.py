@@ -11,7 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from perfdojo.compiler.emitted import EmittedSource
-from perfdojo.toolchains.builds import BuildRequest, build_files
+from perfdojo.toolchains.builds import Artifact, BuildRequest, build_files
 from perfdojo.toolchains.cuda.usage import KernelUsage, disagreements, read_cubin, read_report
 from perfdojo.toolchains.gcc import QUERY_LIMITS, Compiler
 from perfdojo.toolchains.harness import Host
@@ -43,6 +43,13 @@ class Compiled:
     command: str
     warnings: str
     usage: Mapping[str, KernelUsage]
+
+
+def library_for(emitted: EmittedSource, nvcc: Compiler, host: Host, architecture: str) -> Artifact | Failure:
+    """Build the shared library with the launcher that runs on a GPU of that architecture."""
+    flags = (f"-arch={architecture}", *FLAGS, *emitted.flags)
+    request = BuildRequest(f"{emitted.kernel}-{architecture}", "gpu-library", emitted.files, flags)
+    return build_files(request, nvcc, host.cpu, host.places)
 
 
 def _completed(said: KernelUsage, found: KernelUsage) -> KernelUsage:

@@ -99,6 +99,7 @@ CASES = {
         "histogram", vectors("s", 3000, "d", 16, "i32"), {"s": NUMBERS},
         lambda i: {"d": np.bincount(i["s"], minlength=16)},
     ),
+    "tiled": Case("tiled", squares(96), matrices(96), multiply, within=1e-4),
     "pipeline": Case("pipeline", squares(32), matrices(32), multiply, within=1e-4),
     "half": Case("tensor", squares(32, "f16"), matrices(32, np.float16), multiply),
     "bf16": Case("tensor", squares(32, "bf16"), matrices(32, ml_dtypes.bfloat16), multiply, BF16),

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from perfdojo.toolchains.cuda import build as module
-from perfdojo.toolchains.cuda.build import Built, build, run
+from perfdojo.toolchains.cuda.build import Built, build, measure, run, run_natively
 from perfdojo.toolchains.gcc import Compiler
 from perfdojo.toolchains.harness import Host
 from perfdojo.toolchains.results import Failure
@@ -35,6 +35,8 @@ def test_without_a_gpu_it_is_compiled_and_checked(cxx_host: Host, nvcc: Compiler
     assert built.warnings == ""
     assert [c.architecture for c in built.compiled] == ["sm_80", "sm_90"]
     assert set(built.usage("sm_80")) == set(built.usage("sm_90"))
+    assert measure(built, CASES["product"].inputs).text == built.reason
+    assert run_natively(built, CASES["product"].inputs).outcome == "not-runnable"
     result = run(built, CASES["product"].inputs)
     assert result.outcome == "ok"
     CASES["product"].check(result.outputs)

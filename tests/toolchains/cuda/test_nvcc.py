@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ctypes
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from perfdojo.toolchains.cuda.nvcc import ARCHITECTURES, Compiled, compile_for, find_nvcc
+from perfdojo.toolchains.builds import Artifact
+from perfdojo.toolchains.cuda.nvcc import ARCHITECTURES, Compiled, compile_for, find_nvcc, library_for
 from perfdojo.toolchains.cuda.usage import KernelUsage, disagreements, read_cubin, read_report
 from perfdojo.toolchains.gcc import Compiler
 from perfdojo.toolchains.harness import Host
@@ -94,6 +96,12 @@ def test_warnings_are_warnings_and_errors_are_named(host: Host, nvcc: Compiler) 
 @pytest.mark.parametrize("name", CASES)
 def test_what_the_emulation_takes_is_cuda(host: Host, nvcc: Compiler, name: str, architecture: str) -> None:
     assert compiled(host, nvcc, name, architecture).warnings == ""
+
+
+def test_the_library_for_a_gpu_exports_the_launcher(host: Host, nvcc: Compiler) -> None:
+    made = library_for(CASES["rows"].emitted(), nvcc, host, "sm_90")
+    assert isinstance(made, Artifact), made
+    assert hasattr(ctypes.CDLL(str(made.path)), "rows")
 
 
 def test_a_missing_nvcc_is_named_with_what_brings_it(tmp_path: Path) -> None:
