@@ -11,6 +11,7 @@ from perfdojo.backends.printer import VectorPrinter
 from perfdojo.compiler.dtypes import BF16, BOOL, F16, F32, F64, I32, I64, DType
 from perfdojo.compiler.emitted import C_TYPES
 from perfdojo.compiler.lowering.lir import (
+    Allocate,
     Barrier,
     Call,
     Const,
@@ -21,6 +22,7 @@ from perfdojo.compiler.lowering.lir import (
     Share,
     Store,
     Stream,
+    Threads,
     Value,
     Var,
     VType,
@@ -105,6 +107,19 @@ class ScalarPrinter:
     def share(self, s: Share) -> tuple[str, list[str]]:
         """Return what stands in front of the brace of a share, and the lines behind it."""
         raise ValueError(f"one hart runs the function, there is nothing for {s.who}")
+
+    def threads(self, s: Threads) -> str:
+        """Return what stands in front of the brace of what threads of a GPU do."""
+        raise ValueError(f"there are no threads of a block for {s.scopes}")
+
+    def counters(self, s: Threads) -> list[str]:
+        """Return the lines that give each thread its iterations."""
+        raise ValueError(f"there are no threads of a block for {s.scopes}")
+
+    def stack(self, s: Allocate) -> str:
+        """Return the line that declares a small temporary."""
+        name = self.names.give("buffer", s.buffer)
+        return f"_Alignas(64) {C_TYPES[s.dtype.name]} {name}[{s.elems}];"
 
     def core_loop(self, s: For) -> str:
         """Return what stands in front of the brace of a loop whose iterations cores share."""

@@ -23,6 +23,7 @@ from perfdojo.compiler.lowering.lir import (
     Stmt,
     Store,
     Stream,
+    Threads,
     Wait,
 )
 
@@ -67,6 +68,11 @@ def _block(body: tuple[Stmt, ...], printer: ScalarPrinter, threads: int, depth: 
                 yield from (
                     _fenced(s, printer, threads, depth) if s.fenced else _loop(s, printer, threads, depth)
                 )
+            case Threads():
+                yield f"{pad}{printer.threads(s)}{{"
+                yield from (f"{pad}  {line}" for line in printer.counters(s))
+                yield from _block(s.body, printer, threads, depth + 1)
+                yield pad + "}"
             case Share():
                 yield from _share(s, printer, threads, depth)
             case Barrier() | Wait() | Copy():
@@ -80,8 +86,7 @@ def _block(body: tuple[Stmt, ...], printer: ScalarPrinter, threads: int, depth: 
                 yield f"{pad}{printer.stream(s)};"
             case Allocate():
                 if s.space == "stack":
-                    name = _buffer(s.buffer, printer)
-                    yield f"{pad}_Alignas(64) {C_TYPES[s.dtype.name]} {name}[{s.elems}];"
+                    yield pad + printer.stack(s)
 
 
 def _share(s: Share, printer: ScalarPrinter, threads: int, depth: int) -> Iterator[str]:

@@ -235,8 +235,38 @@ class Share:
 
 
 @dataclass(frozen=True, slots=True)
+class Threads:
+    """What the threads of a GPU block do, each one iteration of some scopes; the others go on behind it.
+
+    Attributes:
+        scopes: (counter, dimension of the block, iterations); () for the first thread alone.
+    """
+
+    scopes: tuple[tuple[Var, str, int], ...]
+    body: tuple[Stmt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """A function of a GPU; the next one begins when all its blocks are done.
+
+    Attributes:
+        blocks: (counter, dimension of the grid, iterations).
+        threads: of a block along x, y and z.
+        shared: temporaries of which each block has one, in its shared memory.
+        each: the same in memory of the device; their `Allocate` says how many there are.
+    """
+
+    blocks: tuple[tuple[Var, str, int], ...]
+    threads: tuple[int, int, int]
+    shared: tuple[Allocate, ...]
+    each: tuple[Allocate, ...]
+    body: tuple[Stmt, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Barrier:
-    """All harts of the cluster are here, and what each of them did before is done."""
+    """All harts of the cluster, or threads of the block, are here, and what each did before is done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,6 +304,8 @@ Stmt = (
     | Fence
     | Stream
     | Share
+    | Threads
+    | Kernel
     | Barrier
     | Copy
     | Wait

@@ -7,6 +7,7 @@ from perfdojo.compiler.lowering.cluster import clustered
 from perfdojo.compiler.lowering.context import Context, Frame
 from perfdojo.compiler.lowering.dead import alive
 from perfdojo.compiler.lowering.forward import forwarded
+from perfdojo.compiler.lowering.gpu import kernels
 from perfdojo.compiler.lowering.hints import hinted
 from perfdojo.compiler.lowering.hoist import hoisted
 from perfdojo.compiler.lowering.lir import Function, Stmt
@@ -29,8 +30,10 @@ def lower(program: Program, target: Target, fp: FpLevel, threads: int = 1, cores
         cores: cores of a cluster that run it together, where the program has @core scopes; 0: all of them.
     """
     context = Context(explicit_starts(program), target, fp, threads, cores=cores or target.cores)
-    body = clustered(context) or _by_one(context)
-    body = hinted(body, context)
+    if "grid_x" in target.marks:
+        body = kernels(context)
+    else:
+        body = hinted(clustered(context) or _by_one(context), context)
     types = tuple((b.name, b.dtype) for b in context.program.buffers)
     return Function(
         program.name, body, types, tuple(sorted(context.lanes.items())), tuple(dict.fromkeys(context.notes))

@@ -15,6 +15,7 @@ from perfdojo.compiler.lowering.lir import (
     Copy,
     For,
     If,
+    Kernel,
     Let,
     Load,
     Prefetch,
@@ -23,12 +24,13 @@ from perfdojo.compiler.lowering.lir import (
     Stmt,
     Store,
     Stream,
+    Threads,
     Value,
     children,
 )
 
 Body = tuple[Stmt, ...]
-BLOCKS = (For, If, Share)
+BLOCKS = (For, If, Share, Threads, Kernel)
 """Statements with a body."""
 
 ASSIGNMENTS = (Let, Set)
@@ -169,7 +171,9 @@ class Facts:
             return self._gather_body(s, defined, read, written)
         return False
 
-    def _gather_body(self, s: For | If | Share, defined: set[str], read: set[str], written: set[str]) -> bool:
+    def _gather_body(
+        self, s: For | If | Share | Threads | Kernel, defined: set[str], read: set[str], written: set[str]
+    ) -> bool:
         parallel = isinstance(s, For) and s.parallel
         if isinstance(s, For):
             defined.add(s.var.name)
@@ -211,7 +215,7 @@ class Facts:
                 self._add(s, found)
         return found
 
-    def _nested(self, s: For | If | Share) -> list[Access]:
+    def _nested(self, s: For | If | Share | Threads | Kernel) -> list[Access]:
         known = self._accesses.get(id(s))
         if known is None:
             found: list[Access] = []

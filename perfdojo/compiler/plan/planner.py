@@ -20,7 +20,7 @@ def plan(program: Program, target: Target, fp: FpLevel, threads: int) -> Program
     Nests in which the writer marked a scope `@vector` or `@unroll` stay as they are. Only the order of
     reductions may change, and that from `reassoc` on.
     """
-    if "stream" in target.marks:
+    if "stream" in target.marks or "grid_x" in target.marks:
         return _by_recipe(program, target, fp)
     program = drop_single(explicit_starts(program))
     program = drop_single(stage_paddings(program))
@@ -32,14 +32,17 @@ def plan(program: Program, target: Target, fp: FpLevel, threads: int) -> Program
 
 
 def _by_recipe(program: Program, target: Target, fp: FpLevel) -> Program:
-    """Return what the recipe of machines with data movers makes of a program, by moves alone."""
+    """Return what the recipe for GPUs, or for data movers, makes of a program, by moves alone."""
+    from perfdojo.compiler.recipes.gpu import gpu
     from perfdojo.compiler.recipes.streams import streams
     from perfdojo.compiler.recipes.tcdm_tiles import fits, tcdm_tiles
     from perfdojo.compiler.schedule import History
     from perfdojo.compiler.transforms.base import Setting
 
     history = History(program, Setting(target, fp))
-    if fits(program):
+    if "grid_x" in target.marks:
+        gpu(history)
+    elif fits(program):
         streams(history)
     else:
         tcdm_tiles(history)

@@ -1,0 +1,28 @@
+"""CUDA: each nest is a kernel whose blocks and threads are marked scopes; a launcher calls them in turn."""
+
+from __future__ import annotations
+
+from perfdojo.backends.cuda.emission import emitted as emit
+from perfdojo.compiler.dtypes import DType
+from perfdojo.compiler.lowering.target import Target
+
+__all__ = ["FLAGS", "TARGET", "emit"]
+
+FLAGS: tuple[str, ...] = ()
+
+
+def _supports(op: str, dtype: DType, lanes: int) -> bool:
+    return False
+
+
+TARGET = Target(
+    name="cuda",
+    title="NVIDIA GPUs, compute capability 8.0 and newer",
+    vector_bits=0,
+    registers=0,
+    masked_memory=False,
+    supports=_supports,
+    machine="cuda",
+    marks=frozenset(("unroll", *(f"{w}_{d}" for w in ("grid", "block") for d in "xyz"))),
+    spaces=frozenset(("heap", "stack", "shared")),
+)

@@ -1,0 +1,182 @@
+"""Target IR -> CUDA C++: kernels, the launcher that calls them in turn, its header."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from math import prod
+
+from perfdojo.backends.contract import contract, made_by
+from perfdojo.backends.cuda.printer import CudaPrinter
+from perfdojo.backends.emission import EmitOptions, argument, environment, nested
+from perfdojo.backends.helpers import helper_text
+from perfdojo.backends.names import Names
+from perfdojo.backends.statements import lines
+from perfdojo.compiler.emitted import C_TYPES, MARKER, EmittedSource
+from perfdojo.compiler.ir import Program
+from perfdojo.compiler.lowering.layout import layouts
+from perfdojo.compiler.lowering.lir import Allocate, Kernel, Load, Stmt, Store, children
+from perfdojo.compiler.lowering.lower import lower
+from perfdojo.compiler.lowering.target import FpLevel, Target
+from perfdojo.compiler.lowering.walk import values
+from perfdojo.compiler.walk import const_int
+from perfdojo.compiler.work import work
+
+ALIGNMENT = 256
+"""Bytes that a workspace begins at multiples of, as what cudaMalloc gives does."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """One kernel as text."""
+
+    name: str
+    about: str
+    threads: int
+    parameters: str
+    arguments: str
+    grid: str
+    block: str
+    shared: int
+    body: list[str]
+
+
+def emitted(program: Program, target: Target, fp: FpLevel, options: EmitOptions) -> EmittedSource:
+    """Return the source of a bound, verified and scheduled program."""
+    function = lower(program, target, fp)
+    placed, names = layouts(program), Names()
+    symbol = names.give("function", program.name)
+    count = sum(isinstance(s, Kernel) for s in function.body)
+    called = [names.give("function", f"{program.name}_{n}") for n in range(count)]
+    for word in ("memory", "status", "arguments", "freed", "stream"):
+        names.give("local", word)
+    arguments = tuple(argument(placed[b.name]) for b in program.arguments)
+    for name, _ in function.element_types:
+        names.give("buffer", name)
+    printer = CudaPrinter(names, dict(function.element_types), None)
+    written = [
+        _kernel(k, name, printer)
+        for k, name in zip((s for s in function.body if isinstance(s, Kernel)), called, strict=True)
+    ]
+    heap = [s for s in function.body if isinstance(s, Allocate)]
+    total, temporaries = _memory(heap, printer)
+    done = work(options.origin or program)
+    made = EmittedSource(
+        kernel=program.name,
+        target=target.name,
+        symbol=symbol,
+        arguments=arguments,
+        files=(),
+        sizes=tuple((s.name, const_int(s.value)) for s in program.sizes),
+        fp=fp,
+        workspace=tuple(
+            f"{a.buffer}, {a.copies * a.elems * a.dtype.bytes} bytes of the device" for a in heap
+        ),
+        flops=done.flops,
+        integer_ops=done.integer_ops,
+        bytes=done.bytes,
+        notes=function.notes,
+    )
+    frame = {"marker": MARKER, "comment": _comment(program, made, target, options), "kernels": written}
+    prototype = _prototype(symbol, made, names)
+    templates = environment("cuda")
+    file, header = f"{program.name}.cu", f"{program.name}.cuh"
+    text = templates.get_template("kernel.cu.j2").render(
+        **frame,
+        file=file,
+        header=header,
+        helpers=_on_device(helper_text(printer.helpers)),
+        prototype=f'extern "C" {prototype}',
+        workspace=total,
+        temporaries=temporaries,
+    )
+    head = templates.get_template("kernel.cuh.j2").render(
+        **frame,
+        file=header,
+        guard=f"PERFDOJO_{program.name.upper()}_CUH",
+        contract=contract(program, made, placed),
+        prototype=prototype,
+    )
+    return replace(made, files=((file, text), (header, head)))
+
+
+def _comment(program: Program, made: EmittedSource, target: Target, options: EmitOptions) -> list[str]:
+    command = (
+        "Compile with",
+        f"  nvcc -arch=sm_80 -O3 -fmad=false -c {program.name}.cu",
+        "; -fmad=true lets products be fused into sums, -use_fast_math is not for this.",
+    )
+    return made_by(options.origin or program, made, target, 1, options.scheduled, command)
+
+
+def _prototype(symbol: str, made: EmittedSource, names: Names) -> str:
+    listed = [
+        f"{'const ' if a.role == 'in' else ''}{C_TYPES[a.dtype]} *{names.give('buffer', a.name)}"
+        for a in made.arguments
+    ]
+    return f"int {symbol}({', '.join([*listed, 'cudaStream_t stream'])})"
+
+
+def _memory(heap: list[Allocate], printer: CudaPrinter) -> tuple[int, list[str]]:
+    """Return the bytes of the temporaries in memory of the device, and the lines that place them."""
+    total, found = 0, []
+    for a in heap:
+        name = printer.copies(a) if a.copies > 1 else printer.names.give("buffer", a.buffer)
+        type = C_TYPES[a.dtype.name]
+        found.append(f"{type} *{name} = ({type} *)(memory + {total});")
+        total += -(-a.copies * a.elems * a.dtype.bytes // ALIGNMENT) * ALIGNMENT
+    return total, found
+
+
+def _kernel(k: Kernel, name: str, printer: CudaPrinter) -> _Written:
+    printer.size = k.threads
+    inside = {a.buffer for a in (*k.shared, *(a for a in k.each if a.copies > 1))} | {
+        s.buffer for s in nested(k.body) if isinstance(s, Allocate)
+    }
+    read, written = _buffers(k.body)
+    parameters, passed = [], []
+    for buffer in printer.elements:
+        if buffer in inside or buffer not in read | written:
+            continue
+        c_name = printer.names.give("buffer", buffer)
+        const = "" if buffer in written else "const "
+        parameters.append(f"{const}{C_TYPES[printer.element_type(buffer).name]} *__restrict__ {c_name}")
+        passed.append(f"(void *)&{c_name}")
+    for a in (a for a in k.each if a.copies > 1):
+        parameters.append(f"{C_TYPES[a.dtype.name]} *__restrict__ {printer.copies(a)}")
+        passed.append(f"(void *)&{printer.copies(a)}")
+    grid = {d: n for _, d, n in k.blocks}
+    sizes = [grid.get(f"grid_{axis}", 1) for axis in "xyz"]
+    body = [*printer.begin(k), *lines(k.body, printer, 1)]
+    return _Written(
+        name,
+        f"{prod(sizes)} blocks of {prod(k.threads)} threads",
+        prod(k.threads),
+        ", ".join(parameters),
+        ", ".join(passed),
+        ", ".join(map(str, sizes)),
+        ", ".join(map(str, k.threads)),
+        sum(a.elems * a.dtype.bytes for a in k.shared),
+        body,
+    )
+
+
+def _buffers(body: tuple[Stmt, ...]) -> tuple[set[str], set[str]]:
+    """Return the buffers that a body reads and writes."""
+    read: set[str] = set()
+    written: set[str] = set()
+    for s in nested(body):
+        stack = [*values(s)]
+        if isinstance(s, Store):
+            written.add(s.buffer)
+        while stack:
+            v = stack.pop()
+            if isinstance(v, Load):
+                read.add(v.buffer)
+            stack.extend(children(v))
+    return read, written
+
+
+def _on_device(helpers: str) -> str:
+    """Return functions in C as functions of the device."""
+    return re.sub(r"^static inline ", "static __device__ inline ", helpers, flags=re.MULTILINE)
