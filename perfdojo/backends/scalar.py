@@ -63,6 +63,8 @@ class ScalarPrinter:
         self.names, self.elements, self.vectors = names, elements, vectors
         self.helpers: set[str] = set()
         self.counter = "int64_t"
+        self.unroll = "GCC unroll"
+        """The pragma that tells how often a loop is to be written out."""
         self.nests: dict[int, str] = {}
         """Names of the functions that run nests of data movers, by `id` of their statement."""
         self.loop_call: Callable[[For, ScalarPrinter], str] = lambda loop, printer: ""

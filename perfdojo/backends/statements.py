@@ -131,7 +131,7 @@ def _loop(s: For, printer: ScalarPrinter, threads: int, depth: int) -> Iterator[
     if s.parallel and not s.fenced and s.cores == 1:
         yield f"{pad}#pragma omp parallel for num_threads({threads})"
     if s.unroll:
-        yield f"{pad}#pragma GCC unroll {s.unroll}"
+        yield f"{pad}#pragma {printer.unroll} {s.unroll}"
     first, end = printer.value(s.start), printer.value(s.stop, 11)
     head = f"for ({printer.counter} {name} = {first}; {name} < {end}; {step}) "
     yield f"{pad}{printer.core_loop(s) if s.cores > 1 else head}{{"

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from perfdojo.cli.estimates import tell_estimates
 from perfdojo.cli.machine import Checked, failed, judge
+from perfdojo.cli.measured import tell_measurement
 from perfdojo.cli.options import Options
-from perfdojo.cli.report import percent, quantity
+from perfdojo.cli.report import quantity
 
 if TYPE_CHECKING:
     from perfdojo.cli.job import Job
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from perfdojo.toolchains.host import Built
     from perfdojo.toolchains.results import Failure
 
-SETTLED = 0.02
-"""Half the confidence interval of a median, as a part of it, above which the report says so."""
 LONG = 200_000_000
 """Executions of statements above which the reference takes seconds for each set of inputs."""
 TIME_BYTES = 8
@@ -149,28 +148,7 @@ class HostKernel:
             job.result.fail(f"measuring failed: {m.outcome}: {m.text}")
             screen.line("time", f"{m.outcome}: {m.text}", "bad")
             return False
-        job.result.time = {
-            "median_s": m.median_s,
-            "min_s": m.min_s,
-            "samples": len(m.samples_s),
-            "spread": m.spread,
-            "interval_s": list(m.interval_s) if m.interval_s else None,
-            "threads": m.threads,
-            "cache": m.cache,
-            "notes": list(m.notes),
-        }
-        half = (m.interval_s[1] - m.interval_s[0]) / 2 / m.median_s if m.interval_s else m.spread
-        threads = f"{m.threads} thread" + ("s" if m.threads > 1 else "")
-        screen.line(
-            "time",
-            f"{quantity(m.median_s, 's')} median ± {percent(half)}, {quantity(m.min_s, 's')} minimum, "
-            f"{len(m.samples_s)} samples ({threads}, {m.cache} cache)",
-            "ok" if half <= SETTLED else "note",
-        )
-        if half > SETTLED:
-            screen.line("", "not settled within the budget: --budget gives it more seconds", "note")
-        for note in m.notes:
-            screen.line("", note, "note")
+        tell_measurement(job, m)
         self._limit(job, m.median_s)
         return True
 

@@ -97,6 +97,10 @@ def choose_machine(o: Options, target: str) -> Machine:
         from perfdojo.cli.snitch import SnitchMachine
 
         return SnitchMachine.find(o)
+    if target == "cuda":
+        from perfdojo.cli.cuda import CudaMachine
+
+        return CudaMachine.find()
     from perfdojo.cli.host import HostMachine
 
     return HostMachine.find(o, target)

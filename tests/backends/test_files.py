@@ -172,7 +172,7 @@ def test_cmake_text() -> None:
 
 
 def test_targets_are_the_folders() -> None:
-    assert target_names() == ("avx2", "avx512", "c", "neon", "rvv", "snitch")
+    assert target_names() == ("avx2", "avx512", "c", "cuda", "neon", "rvv", "snitch")
     assert host_targets() == ("avx2", "avx512", "c")
     assert all(get_target(n).name == n for n in target_names())
     with pytest.raises(PerfDojoError, match="no target 'avx51'") as error:

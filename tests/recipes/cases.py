@@ -136,5 +136,13 @@ CASES = (
             ("tcdm_tiles", "relu", _two("M", "N", (32, 8), (1, 1), (21, 7))),
         )
     ),
+    *(
+        Case("gpu", kernel, sizes, target="cuda")
+        for kernel, sizes in (
+            ("matmul", _mnk((16, 20, 8), (13, 21, 10), (1, 1, 1))),
+            ("softmax", _two("B", "N", (40, 16), (5, 32), (1, 1))),
+            ("relu", _two("M", "N", (3, 16), (40, 20), (1, 1))),
+        )
+    ),
     Case("pack", "matmul", _mnk((4, 16, 8), (3, 5, 7)), {"buffer": "b", "at": "m", "fastest": "k"}),
 )

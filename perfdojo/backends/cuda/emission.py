@@ -53,7 +53,7 @@ def emitted(program: Program, target: Target, fp: FpLevel, options: EmitOptions)
     arguments = tuple(argument(placed[b.name]) for b in program.arguments)
     for name, _ in function.element_types:
         names.give("buffer", name)
-    printer = CudaPrinter(names, dict(function.element_types), None)
+    printer = CudaPrinter(names, dict(function.element_types))
     written = [
         _kernel(k, name, printer)
         for k, name in zip((s for s in function.body if isinstance(s, Kernel)), called, strict=True)

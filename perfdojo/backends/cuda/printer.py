@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from perfdojo.backends.names import Names
 from perfdojo.backends.scalar import ScalarPrinter
+from perfdojo.compiler.dtypes import DType
 from perfdojo.compiler.emitted import C_TYPES
 from perfdojo.compiler.lowering.lir import Allocate, Barrier, Copy, Kernel, Threads, Var, Wait
 
@@ -13,6 +17,10 @@ class CudaPrinter(ScalarPrinter):
     """Prints what `ScalarPrinter` does not know; `size`: threads of the block along x, y and z."""
 
     size = (1, 1, 1)
+
+    def __init__(self, names: Names, elements: Mapping[str, DType]) -> None:
+        super().__init__(names, elements, None)
+        self.unroll = "unroll"
 
     def begin(self, kernel: Kernel) -> list[str]:
         """Return the lines that a kernel begins with: its block's place in the grid, shared memory."""

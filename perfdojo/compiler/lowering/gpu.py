@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from math import prod
 
 from perfdojo.compiler.analysis.accesses import Model, model
+from perfdojo.compiler.analysis.block import BLOCK, BlockPart, Meeting
 from perfdojo.compiler.analysis.dependence import private_buffers
 from perfdojo.compiler.analysis.touches import touches
 from perfdojo.compiler.ir import Node, Scope
@@ -28,7 +29,6 @@ from perfdojo.compiler.tree import nodes as all_nodes
 from perfdojo.compiler.walk import const_int
 
 GRID = ("grid_x", "grid_y", "grid_z")
-BLOCK = ("block_x", "block_y", "block_z")
 SHARED_BYTES = 48 << 10
 """Of static shared memory that a block may have, on all devices (CUDA C++ Programming Guide)."""
 LOCAL_BYTES = 4 << 10
@@ -36,37 +36,11 @@ LOCAL_BYTES = 4 << 10
 
 
 @dataclass(eq=False, slots=True)
-class _Part:
-    """Nodes that each thread does by itself, or the first one alone; `private`: of each thread."""
-
-    scopes: tuple[Scope, ...]
-    nodes: tuple[Node, ...]
-    around: tuple[Scope, ...]
-    private: frozenset[str]
-    barrier: bool = False
-
-    def clashes(self, other: _Part) -> bool:
-        """Tell whether threads of the two could touch one element, one of them writing it."""
-        if not self.scopes and not other.scopes:
-            return False
-        (read, write), (also_read, also_write) = self.touched(), other.touched()
-        return bool(write & (also_read | also_write) or read & also_write)
-
-    def touched(self) -> tuple[set[str], set[str]]:
-        """Return the buffers that it reads and writes, those of each thread aside."""
-        found: tuple[set[str], set[str]] = set(), set()
-        for load, writes in touches(self.nodes):
-            if load.buffer not in self.private:
-                found[writes].add(load.buffer)
-        return found
-
-
-@dataclass(eq=False, slots=True)
 class _Loop:
     """A loop that all threads of a block run."""
 
     scope: Scope
-    items: list[_Part | _Loop] = field(default_factory=list)
+    items: list[BlockPart | _Loop] = field(default_factory=list)
 
 
 def kernels(context: Context) -> tuple[Stmt, ...]:
@@ -116,6 +90,7 @@ class _Kernel:
         for n in all_nodes(nodes):
             if isinstance(n, Scope) and n.mark in BLOCK:
                 self.threads[n.mark] = max(self.threads[n.mark], const_int(n.extent))
+        self.meeting = Meeting(known, len(self.grid))
         self.items = list(self._cut(nodes, tuple(self.grid)))
         self._settle(self.items, [])
 
@@ -128,7 +103,7 @@ class _Kernel:
 
     # ------------------------------------------------------------ parts
 
-    def _cut(self, nodes: Sequence[Node], around: tuple[Scope, ...]) -> Iterator[_Part | _Loop]:
+    def _cut(self, nodes: Sequence[Node], around: tuple[Scope, ...]) -> Iterator[BlockPart | _Loop]:
         first: list[Node] = []
         for node in nodes:
             if not _spread(node):
@@ -136,16 +111,16 @@ class _Kernel:
                 continue
             assert isinstance(node, Scope)
             if first:
-                yield _Part((), tuple(first), around, frozenset())
+                yield BlockPart((), tuple(first), around, frozenset())
                 first = []
             if node.mark in BLOCK:
                 yield self._threads(node, around)
             else:
                 yield _Loop(node, list(self._cut(node.body, (*around, node))))
         if first:
-            yield _Part((), tuple(first), around, frozenset())
+            yield BlockPart((), tuple(first), around, frozenset())
 
-    def _threads(self, node: Scope, around: tuple[Scope, ...]) -> _Part:
+    def _threads(self, node: Scope, around: tuple[Scope, ...]) -> BlockPart:
         chain = [node]
         while (inner := _only_block(chain[-1])) is not None:
             chain.append(inner)
@@ -155,9 +130,9 @@ class _Kernel:
         several = [self._private_to(s) for s in chain if const_int(s.extent) > 1]
         private = frozenset[str].intersection(*several) if several else frozenset[str]()
         used = {load.buffer for load, _ in touches(chain[-1].body)}
-        return _Part(tuple(chain), chain[-1].body, (*around, *chain), private & used)
+        return BlockPart(tuple(chain), chain[-1].body, (*around, *chain), private & used)
 
-    def _settle(self, items: Sequence[_Part | _Loop], before: list[_Part]) -> list[_Part]:
+    def _settle(self, items: Sequence[BlockPart | _Loop], before: list[BlockPart]) -> list[BlockPart]:
         """Set the barriers of sibling items, each as late as it can be; return what is open behind them."""
         opened = before
         for item in items:
@@ -166,7 +141,7 @@ class _Kernel:
                 # what an iteration asks of the one before
                 opened = list(dict.fromkeys([*opened, *self._settle(item.items, last)]))
                 continue
-            if item.barrier or any(o.clashes(item) for o in opened):
+            if item.barrier or any(self.meeting.clash(o, item) for o in opened):
                 item.barrier, opened = True, []
             opened = [*opened, item]
         return opened
@@ -226,7 +201,11 @@ class _Kernel:
         return var
 
     def _body(
-        self, items: Sequence[_Part | _Loop], env: dict[str, Linear], elsewhere: frozenset[str], single: bool
+        self,
+        items: Sequence[BlockPart | _Loop],
+        env: dict[str, Linear],
+        elsewhere: frozenset[str],
+        single: bool,
     ) -> list[Stmt]:
         out: list[Stmt] = []
         for item in items:
@@ -247,7 +226,7 @@ class _Kernel:
         return out
 
     def _part(
-        self, item: _Part, env: dict[str, Linear], elsewhere: frozenset[str], single: bool
+        self, item: BlockPart, env: dict[str, Linear], elsewhere: frozenset[str], single: bool
     ) -> list[Stmt]:
         context = self.context
         found = [(self._counter(s, env), s.mark, const_int(s.extent)) for s in item.scopes]
@@ -283,9 +262,9 @@ def _spread(node: Node) -> bool:
     return isinstance(node, Scope) and (node.mark in BLOCK or any(map(_spread, node.body)))
 
 
-def _parts(items: Sequence[_Part | _Loop]) -> Iterator[_Part]:
+def _parts(items: Sequence[BlockPart | _Loop]) -> Iterator[BlockPart]:
     for item in items:
-        if isinstance(item, _Part):
+        if isinstance(item, BlockPart):
             yield item
         else:
             yield from _parts(item.items)

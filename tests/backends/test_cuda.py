@@ -1,0 +1,132 @@
+"""CUDA: blocks and threads from marked scopes, shared memory, barriers where threads meet."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from dataclasses import replace
+
+import pytest
+
+from perfdojo.backends import emit
+from perfdojo.compiler.bind import bind
+from perfdojo.compiler.emitted import EmittedSource
+from perfdojo.compiler.interpret import compare, random_inputs, reference
+from perfdojo.compiler.ir import Program
+from perfdojo.compiler.schedule.schedule import Scheduled
+from perfdojo.compiler.text.parse import parse
+from perfdojo.compiler.verify import verify
+from perfdojo.toolchains.cuda.device import device_of
+from perfdojo.toolchains.cuda.emulation import Emulated, build_emulation
+from perfdojo.toolchains.cuda.run import run_emulated
+from perfdojo.toolchains.host import find_host
+from perfdojo.toolchains.results import RunResult
+
+ROWS = """kernel rows
+in  x: f32[5, 33]
+out y: f32[5, 33]
+tmp t: f32[33]
+tmp s: f32[]
+
+5@grid_x 33@block_x t[{1}] = x[{0},{1}] * 2.0
+| s[] = 0.0
+| 33 s[] += t[{1}]
+| 33@block_x y[{0},{1}] = t[32 - {1}] + s[]
+"""
+TURNS = """kernel turns
+in  x: f32[4, 8, 20]
+out y: f32[4, 20]
+tmp t: f32[20]
+
+4@grid_x 20@block_x y[{0},{1}] = 0.0
+| 8 20@block_x t[{2}] = x[{0},{1},{2}]
+| | 20@block_x y[{0},{2}] += t[19 - {2}]
+"""
+APART = """kernel apart
+in  x: f32[4, 6, 8]
+out y: f32[4, 6, 8]
+out z: f32[4, 6, 8]
+
+4@grid_x 6@block_y 8@block_x y[{0},{1},{2}] = x[{0},{1},{2}] + 1.0
+| 6@block_y 8@block_x z[{0},{1},{2}] = x[{0},{1},{2}] - 1.0
+"""
+LARGE = """kernel large
+in  x: f32[3, 20000]
+out y: f32[3, 20000]
+tmp t: f32[20000]
+
+3@grid_x 79 256@block_x t[{1}*256 + {2}] = x[{0},{1}*256 + {2}] if {1}*256 + {2} < 20000
+| 79 256@block_x y[{0},{1}*256 + {2}] = t[19999 - {1}*256 - {2}] if {1}*256 + {2} < 20000
+"""
+SEVERAL = """kernel several
+in  x: f32[300]
+out y: f32[300]
+tmp t: f32[300]
+
+300 t[{0}] = x[{0}] + 1.0
+300 y[{0}] = t[299 - {0}] * 2.0
+"""
+
+
+def made(text: str, planned: bool = False) -> tuple[Program, EmittedSource]:
+    program = bind(parse(text, "k.ir"))
+    verify(program)
+    return program, emit(program, "cuda", scheduled=None if planned else Scheduled(program, ""))
+
+
+def ran(program: Program, emitted: EmittedSource) -> RunResult:
+    built = build_emulation(emitted, find_host(), "sm_80")
+    assert isinstance(built, Emulated), built
+    inputs = random_inputs(program, 0, "normal")
+    result, _ = run_emulated(emitted, built, device_of("sm_80"), inputs, (0, 1, 2), 60.0)
+    if result.outcome == "ok":
+        verdict = compare(result.outputs, reference(program, inputs, "reassoc"))
+        assert verdict.passed, verdict.message
+    return result
+
+
+needs_cxx = pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
+
+
+@needs_cxx
+@pytest.mark.parametrize(
+    ("text", "barriers"),
+    [(ROWS, 2), (TURNS, 2), (APART, 0), (LARGE, 1)],
+    ids=["rows", "turns", "apart", "large"],
+)
+def test_threads_wait_where_they_meet(text: str, barriers: int) -> None:
+    program, emitted = made(text)
+    source = emitted.files[0][1]
+    assert source.count("__syncthreads();") == barriers
+    assert ran(program, emitted).outcome == "ok"
+
+
+@needs_cxx
+@pytest.mark.parametrize(("text", "count"), [(ROWS, 2), (TURNS, 2)], ids=["rows", "turns"])
+def test_each_barrier_is_needed(text: str, count: int) -> None:
+    program, emitted = made(text)
+    source = emitted.files[0][1]
+    places = [m.start() for m in re.finditer(r"__syncthreads\(\);", source)]
+    assert len(places) == count
+    for place in places:
+        without = source[:place] + source[place + len("__syncthreads();") :]
+        broken = replace(emitted, files=((emitted.files[0][0], without), *emitted.files[1:]))
+        assert ran(program, broken).outcome in ("race", "uninitialised-read")
+
+
+def test_temporaries_lie_where_those_who_need_them_see_them() -> None:
+    source = made(ROWS)[1].files[0][1]
+    assert "__shared__ float t[33];" in source
+    large = made(LARGE)[1]
+    assert "__shared__" not in large.files[0][1]
+    assert large.workspace == ("t, 240000 bytes of the device",)
+    assert any("global memory" in note for note in large.notes)
+    several = made(SEVERAL, planned=True)[1]
+    assert several.files[0][1].count("__global__") == 2
+    assert several.workspace == ("t, 1200 bytes of the device",)
+
+
+def test_the_launcher_has_the_marked_extents() -> None:
+    source = made(APART)[1].files[0][1]
+    assert "dim3(4, 1, 1), dim3(8, 6, 1)" in source
+    assert "__launch_bounds__(48)" in source

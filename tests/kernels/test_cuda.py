@@ -1,0 +1,52 @@
+"""Library kernels on CUDA, in the emulation: within the bound and without races for several orders."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+from perfdojo.backends import emit
+from perfdojo.cli.machine import judge
+from perfdojo.compiler.bind import bind
+from perfdojo.compiler.interpret import random_inputs
+from perfdojo.compiler.verify import verify
+from perfdojo.toolchains.cuda.device import device_of
+from perfdojo.toolchains.cuda.emulation import Emulated, build_emulation
+from perfdojo.toolchains.cuda.run import run_emulated
+from perfdojo.toolchains.host import find_host
+from tests.kernels.check import tamed_inputs
+from tests.kernels.library import program, texts
+from tests.kernels.sizes import odd_sizes
+
+pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
+NAMES = tuple(sorted(texts()))
+FAST = ("cumsum", "dot", "matmul", "softmax")
+"""A sum by one thread, products by many, rows, what is not parallel."""
+
+
+def wrong(name: str, sizes: dict[str, int]) -> list[str]:
+    """Return how a kernel of these sizes differs from the reference, for each kind of inputs."""
+    bound = bind(program(name), sizes)
+    verify(bound)
+    emitted = emit(bound, "cuda")
+    made = build_emulation(emitted, find_host(), "sm_80")
+    assert isinstance(made, Emulated), made
+    found = []
+    for kind in ("tamed", "special"):
+        inputs = tamed_inputs(bound) if kind == "tamed" else random_inputs(bound, 1, kind)
+        ran, _ = run_emulated(emitted, made, device_of("sm_80"), inputs, (0, 1), 120.0)
+        done = judge(bound, "reassoc", inputs, ran.outputs, True) if ran.outcome == "ok" else ran
+        found += [f"{kind} inputs: {done.outcome}: {done.text}"] if done.outcome != "ok" else []
+    return found
+
+
+@pytest.mark.parametrize("name", [n if n in FAST else pytest.param(n, marks=pytest.mark.slow) for n in NAMES])
+def test_kernel_agrees_at_prime_sizes(name: str) -> None:
+    assert not wrong(name, list(odd_sizes(name))[1])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_kernel_agrees_where_all_sizes_are_one(name: str) -> None:
+    assert not wrong(name, next(iter(odd_sizes(name))))
