@@ -116,10 +116,10 @@ class CudaKernel:
         return LONG
 
     def check(self, job: Job, inputs: Mapping[str, Any]) -> Checked:
-        """Run it in the emulation and compare what it computes with the reference."""
-        from perfdojo.toolchains.cuda.build import run
+        """Run it, on the GPU or in the emulation, and compare what it computes with the reference."""
+        from perfdojo.toolchains.cuda.build import run, run_natively
 
-        ran = run(self.built, inputs)
+        ran = run_natively(self.built, inputs) if self.timed else run(self.built, inputs)
         if ran.outcome != "ok":
             return failed(ran)
         return judge(job.bound, job.options.fp, inputs, ran.outputs, self.own_library)
@@ -127,25 +127,16 @@ class CudaKernel:
     def time(self, job: Job) -> bool:
         """Measure it on the GPU, where there is one; tell whether that went well."""
         from perfdojo.compiler.interpret import random_inputs
-        from perfdojo.toolchains.cuda.build import gpu_library
-        from perfdojo.toolchains.cuda.gpu import measure_on_gpu
-        from perfdojo.toolchains.results import Failure
+        from perfdojo.toolchains.cuda.build import measure
 
         o, screen = job.options, job.screen
         if not self.timed:
             job.result.time = {"median_s": None, "reason": self.reason}
             screen.line("time", self.reason, "note")
             return True
-        library = gpu_library(self.built)
-        if isinstance(library, Failure):
-            job.result.fail(f"measuring failed: {library.text}")
-            screen.line("time", library.text, "bad")
-            return False
         with screen.working("measuring"):
             inputs = random_inputs(job.bound, o.seed, "normal")
-            m = measure_on_gpu(
-                self.built.emitted, library, inputs, o.budget_s, "cold" if o.cache == "cold" else "hot"
-            )
+            m = measure(self.built, inputs, o.budget_s, "cold" if o.cache == "cold" else "hot")
         if m.outcome != "ok":
             job.result.fail(f"measuring failed: {m.outcome}: {m.text}")
             screen.line("time", f"{m.outcome}: {m.text}", "bad")

@@ -8,7 +8,8 @@ from perfdojo.compiler.lowering.target import Target
 
 __all__ = ["FLAGS", "TARGET", "emit"]
 
-FLAGS: tuple[str, ...] = ()
+FLAGS = ("-fmad=false",)
+"""Products are fused into sums where the code says so, and nowhere else."""
 
 
 def _supports(op: str, dtype: DType, lanes: int) -> bool:

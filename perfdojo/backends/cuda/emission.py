@@ -69,6 +69,7 @@ def emitted(program: Program, target: Target, fp: FpLevel, options: EmitOptions)
         files=(),
         sizes=tuple((s.name, const_int(s.value)) for s in program.sizes),
         fp=fp,
+        flags=options.flags,
         workspace=tuple(
             f"{a.buffer}, {a.copies * a.elems * a.dtype.bytes} bytes of the device" for a in heap
         ),
@@ -77,7 +78,11 @@ def emitted(program: Program, target: Target, fp: FpLevel, options: EmitOptions)
         bytes=done.bytes,
         notes=function.notes,
     )
-    frame = {"marker": MARKER, "comment": _comment(program, made, target, options), "kernels": written}
+    frame: dict[str, object] = {
+        "marker": MARKER,
+        "comment": _comment(program, made, target, options),
+        "kernels": written,
+    }
     prototype = _prototype(symbol, made, names)
     templates = environment("cuda")
     file, header = f"{program.name}.cu", f"{program.name}.cuh"
@@ -103,8 +108,8 @@ def emitted(program: Program, target: Target, fp: FpLevel, options: EmitOptions)
 def _comment(program: Program, made: EmittedSource, target: Target, options: EmitOptions) -> list[str]:
     command = (
         "Compile with",
-        f"  nvcc -arch=sm_80 -O3 -fmad=false -c {program.name}.cu",
-        "; -fmad=true lets products be fused into sums, -use_fast_math is not for this.",
+        f"  nvcc -arch=sm_80 -std=c++17 -O3 {' '.join(made.flags)} -c {program.name}.cu",
+        "for any architecture from sm_80 on; -use_fast_math is not for this code.",
     )
     return made_by(options.origin or program, made, target, 1, options.scheduled, command)
 
