@@ -7,6 +7,10 @@ echo '#include <stdlib.h>' | gcc -E - >/dev/null 2>&1 || need+=(gcc libc6-dev)
 command -v riscv64-unknown-elf-gcc >/dev/null || need+=(gcc-riscv64-unknown-elf)
 command -v make >/dev/null || need+=(make)
 python3 -c 'import ensurepip, venv' 2>/dev/null || need+=(python3 python3-venv)
+if [ "${1:-}" = dev ]; then
+  # the tests run CUDA code in an emulation
+  command -v g++ >/dev/null || need+=(g++)
+fi
 if [ "${1:-}" = dev ] && [ "$(uname -m)" != aarch64 ]; then
   # the tests run code for Arm, and count on a model of its cores where there is one
   command -v aarch64-linux-gnu-gcc >/dev/null || need+=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross)
