@@ -93,7 +93,10 @@ def test_a_right_kernel_passes(cxx_host: Host, name: str) -> None:
     CASES[name].check(result.outputs)
 
 
-@pytest.mark.parametrize(("name", "flags", "outcomes", "says"), FAULTS)
+@pytest.mark.parametrize(
+    ("name", "flags", "outcomes", "says"),
+    [f if k % 3 == 0 else pytest.param(*f, marks=pytest.mark.slow) for k, f in enumerate(FAULTS)],
+)
 def test_a_planted_fault_is_found(
     cxx_host: Host, name: str, flags: tuple[str, ...], outcomes: tuple[str, ...], says: str
 ) -> None:
