@@ -10,7 +10,7 @@ import numpy as np
 
 from perfdojo.compiler.numpy_types import NUMPY
 from perfdojo.toolchains.cross import cross_of, find_cross
-from tests.backends.vectors.cases import Array
+from tests.backends.vectors.cases import MODULES, Array
 from tests.backends.vectors.writing import COUNT
 
 STRICT = ("-std=c11", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math")
@@ -59,7 +59,17 @@ def results(target: str, text: str, calls: Sequence[Call], folder: Path, level: 
     main = _MAIN.format(size=len(blob), largest=LARGEST, calls="\n".join(lines))
     (folder / "program.c").write_text(text + main)
     (folder / "inputs").write_bytes(blob)
-    command = [*compiler, *STRICT, *WARNINGS, level, "-o", "program", "program.c", "-lm"]
+    command = [
+        *compiler,
+        *MODULES[target].FLAGS,
+        *STRICT,
+        *WARNINGS,
+        level,
+        "-o",
+        "program",
+        "program.c",
+        "-lm",
+    ]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[:4000]
     ran = subprocess.run([*emulator, "./program"], cwd=folder, capture_output=True, text=True, check=False)
