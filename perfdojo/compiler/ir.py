@@ -125,9 +125,9 @@ class Scope:
 
 Node = Scope | Statement
 
-CONCURRENT_MARKS: frozenset[str] = frozenset(
-    ("parallel", "grid_x", "grid_y", "grid_z", "block_x", "block_y", "block_z", "core")
-)
+GRID, BLOCK = (tuple(f"{unit}_{d}" for d in "xyz") for unit in ("grid", "block"))
+"""Marks of scopes whose iterations are blocks of a GPU kernel, and threads of a block, along a dimension."""
+CONCURRENT_MARKS: frozenset[str] = frozenset(("parallel", *GRID, *BLOCK, "core"))
 """Marks under which the iterations of a scope may run at the same time; races are rejected."""
 MARKS: frozenset[str] = CONCURRENT_MARKS | {"unroll", "vector", "stream", "frep", "dma"}
 

@@ -10,12 +10,7 @@ from typing import NamedTuple
 
 from perfdojo.compiler.analysis.accesses import Access, Model
 from perfdojo.compiler.analysis.harts import Item, Part, Turns
-from perfdojo.compiler.analysis.undecided import Undecided
-from perfdojo.compiler.ir import Statement
-from perfdojo.compiler.tree import nodes as all_nodes
-
-MOST_PAIRS = 64
-"""Pairs of accesses that are told apart element by element; parts with more wait for each other."""
+from perfdojo.compiler.analysis.meeting import MOST_PAIRS, accesses_in, can_meet
 
 
 def set_barriers(known: Model, items: Sequence[Item], cores: int) -> None:
@@ -119,16 +114,10 @@ class _Waiting:
         """Return the different accesses of a part by buffer, those of a core's own copies aside."""
         found = self._accesses.get(id(part))
         if found is None:
-            names = {n.name for n in all_nodes(part.nodes) if isinstance(n, Statement)}
-            seen: dict[tuple[object, ...], Access] = {}
-            for group in self.known.accesses:
-                for a in group:
-                    if a.statement.name in names and a.load.buffer not in part.private:
-                        key = (a.load, a.writes, a.conditions, tuple(s.name for s in a.scopes))
-                        seen.setdefault(key, a)
             found = self._accesses[id(part)] = {}
-            for a in seen.values():
-                found.setdefault(a.load.buffer, []).append(a)
+            for a in accesses_in(self.known, part.nodes):
+                if a.load.buffer not in part.private:
+                    found.setdefault(a.load.buffer, []).append(a)
         return found
 
     def _meet(self, opened: _Open, second: Part, a: Access, b: Access) -> bool:
@@ -140,22 +129,13 @@ class _Waiting:
                 break
             common += 1
         level = common if carrier is None else carrier
-        one = [f"a{d}" for d in range(len(a.scopes))]
-        two = [f"b{d}" for d in range(len(b.scopes))]
         order = [f"a{d} = b{d}" for d in range(level)]
         if carrier is not None:
             order.append(f"b{level} = a{level} + 1" if opened.last else f"a{level} < b{level}")
         if first.who == second.who == "cores":
             i, j = len(first.around), len(second.around)
             order.append(f"(a{i} - b{j}) mod {self.cores} >= 1")
-        sets = self.known.sets
-        try:
-            with sets.decided():
-                text = f"{{ [{', '.join(one)}] -> [{', '.join(two)}] : {' and '.join(order) or '1 = 1'} }}"
-                pairs = sets.possible(a).apply_range(sets.possible(b).reverse())
-                return not pairs.intersect(sets.map(text)).is_empty()
-        except Undecided:
-            return True
+        return can_meet(self.known, a, b, order)
 
 
 def _unique(opened: list[_Open]) -> list[Part]:

@@ -5,14 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from perfdojo.compiler.analysis.accesses import Access, Model
+from perfdojo.compiler.analysis.meeting import MOST_PAIRS, accesses_in, can_meet
 from perfdojo.compiler.analysis.touches import touches
-from perfdojo.compiler.analysis.undecided import Undecided
-from perfdojo.compiler.ir import Node, Scope, Statement
-from perfdojo.compiler.tree import nodes as all_nodes
-
-BLOCK = ("block_x", "block_y", "block_z")
-MOST_PAIRS = 64
-"""Pairs of accesses that are told apart element by element; parts with more wait for each other."""
+from perfdojo.compiler.ir import BLOCK, Node, Scope
 
 
 @dataclass(eq=False, slots=True)
@@ -58,45 +53,23 @@ class Meeting:
         shared = (write & (also_read | also_write)) | (read & also_write)
         pairs = [
             (a, b)
-            for a in self._accesses(one, shared)
-            for b in self._accesses(two, shared)
-            if a.load.buffer == b.load.buffer and (a.writes or b.writes)
+            for a in accesses_in(self.known, one.nodes)
+            for b in accesses_in(self.known, two.nodes)
+            if a.load.buffer in shared and a.load.buffer == b.load.buffer and (a.writes or b.writes)
         ]
         if len(pairs) > MOST_PAIRS:
             return True
         return any(self._meet(one, two, a, b) for a, b in pairs)
 
-    def _accesses(self, part: BlockPart, buffers: set[str]) -> list[Access]:
-        names = {n.name for n in all_nodes(part.nodes) if isinstance(n, Statement)}
-        seen: dict[tuple[object, ...], Access] = {}
-        for group in self.known.accesses:
-            for a in group:
-                if a.statement.name in names and a.load.buffer in buffers:
-                    key = (a.load, a.writes, a.conditions, tuple(s.name for s in a.scopes))
-                    seen.setdefault(key, a)
-        return list(seen.values())
-
     def _meet(self, one: BlockPart, two: BlockPart, a: Access, b: Access) -> bool:
         """Tell whether two accesses can be to one element, by different threads of one block."""
-        first = [f"a{d}" for d in range(len(a.scopes))]
-        second = [f"b{d}" for d in range(len(b.scopes))]
         same = [f"a{d} = b{d}" for d in range(self.depth)]
         apart = [
             f"{x} != {y}"
             for axis in BLOCK
             if (x := _thread(one, a, axis, "a")) != (y := _thread(two, b, axis, "b"))
         ]
-        if not apart:
-            return False
-        sets = self.known.sets
-        try:
-            with sets.decided():
-                where = " and ".join([*same, f"({' or '.join(apart)})"])
-                order = sets.map(f"{{ [{', '.join(first)}] -> [{', '.join(second)}] : {where} }}")
-                pairs = sets.possible(a).apply_range(sets.possible(b).reverse())
-                return not pairs.intersect(order).is_empty()
-        except Undecided:
-            return True
+        return bool(apart) and can_meet(self.known, a, b, [*same, f"({' or '.join(apart)})"])
 
 
 def _thread(part: BlockPart, access: Access, axis: str, letter: str) -> str:

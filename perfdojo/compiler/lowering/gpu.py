@@ -12,10 +12,10 @@ from dataclasses import dataclass, field, replace
 from math import prod
 
 from perfdojo.compiler.analysis.accesses import Model, model
-from perfdojo.compiler.analysis.block import BLOCK, BlockPart, Meeting
+from perfdojo.compiler.analysis.block import BlockPart, Meeting
 from perfdojo.compiler.analysis.dependence import private_buffers
 from perfdojo.compiler.analysis.touches import touches
-from perfdojo.compiler.ir import Node, Scope
+from perfdojo.compiler.ir import BLOCK, GRID, Node, Scope
 from perfdojo.compiler.lowering.context import Context, Frame
 from perfdojo.compiler.lowering.dead import alive
 from perfdojo.compiler.lowering.forward import forwarded
@@ -28,7 +28,6 @@ from perfdojo.compiler.lowering.walk import Facts
 from perfdojo.compiler.tree import nodes as all_nodes
 from perfdojo.compiler.walk import const_int
 
-GRID = ("grid_x", "grid_y", "grid_z")
 SHARED_BYTES = 48 << 10
 """Of static shared memory that a block may have, on all devices (CUDA C++ Programming Guide)."""
 LOCAL_BYTES = 4 << 10

@@ -35,7 +35,6 @@ def _all(h: History, top: str) -> list[str]:
 
 def _spread(h: History, top: str) -> None:
     """Mark one nest."""
-    flat = top
     parallel = []
     for name in chain(h, top):
         if is_parallel(h.program, name):

@@ -8,8 +8,6 @@ from perfdojo.compiler.ir import Program, Scope
 from perfdojo.compiler.tree import nodes
 
 DIMENSIONS = ("x", "y", "z")
-GRID = tuple(f"grid_{d}" for d in DIMENSIONS)
-BLOCK = tuple(f"block_{d}" for d in DIMENSIONS)
 
 MAX_EXTENT = {
     "grid_x": (1 << 31) - 1,

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from math import prod
 from typing import Literal as OneOf
 
-from perfdojo.compiler.ir import Program
-from perfdojo.compiler.transforms._gpu import BLOCK, DIMENSIONS, GRID, MAX_EXTENT, MAX_THREADS, nest
+from perfdojo.compiler.ir import BLOCK, GRID, Program
+from perfdojo.compiler.transforms._gpu import DIMENSIONS, MAX_EXTENT, MAX_THREADS, nest
 from perfdojo.compiler.transforms._marks import (
     SEQUENTIAL,
     around,
