@@ -52,13 +52,13 @@ class CudaMachine:
         return built if isinstance(built, Failure) else CudaKernel(built)
 
     def assembly(self, emitted: EmittedSource) -> str | Failure:
-        """Return the PTX that nvcc makes of it."""
+        """Refuse: what nvcc makes is no assembly of this machine."""
         from perfdojo.compiler.diagnostics import PerfDojoError
 
         raise PerfDojoError("--emit asm is not there for cuda", hint="nvcc --ptx makes it of the .cu file")
 
     def shared(self, emitted: EmittedSource, path: Path) -> Path | Failure:
-        """Build a library for `perfdojo.load`, which calls functions of this machine only."""
+        """Refuse: `perfdojo.load` calls functions of this machine only."""
         from perfdojo.compiler.diagnostics import PerfDojoError
 
         raise PerfDojoError("--shared is for code of this machine", hint="nvcc -shared makes a library of it")

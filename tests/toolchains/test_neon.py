@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -75,8 +76,6 @@ def test_the_count_grows_by_what_one_iteration_executes() -> None:
 def test_a_write_behind_an_argument_is_found() -> None:
     program, built = made(33)
     text = built.emitted.files[0][1].replace("return 0;", "y[33] = 1; return 0;")
-    from dataclasses import replace
-
     broken = build(replace(built.emitted, files=(("next.c", text), *built.emitted.files[1:])), built.host)
     assert isinstance(broken, Built)
     assert run(broken, random_inputs(program, 0, "normal")).outcome == "memory-overwrite"

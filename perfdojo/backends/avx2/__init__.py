@@ -5,10 +5,9 @@ from __future__ import annotations
 from functools import cache
 
 from perfdojo.backends.avx2 import instructions
-from perfdojo.backends.vectors.printer import IntrinsicsPrinter, supports
+from perfdojo.backends.vectors.printer import IntrinsicsPrinter, answers
 from perfdojo.backends.vectors.table import Table
 from perfdojo.backends.x86.emulation import emulation_headers
-from perfdojo.compiler.dtypes import DType
 from perfdojo.compiler.lowering.target import Target
 
 FLAGS = ("-mavx2", "-mfma", "-mf16c")
@@ -20,17 +19,13 @@ def table() -> Table:
     return instructions.table()
 
 
-def _supports(op: str, dtype: DType, lanes: int) -> bool:
-    return supports(table(), op, dtype, lanes)
-
-
 TARGET = Target(
     name="avx2",
     title="x86-64 with AVX2, FMA and F16C",
     vector_bits=256,
     registers=16,
     masked_memory=False,
-    supports=_supports,
+    supports=answers(table),
     machine="x86_64",
     features=("avx2", "fma", "f16c"),
     marks=frozenset(("parallel", "unroll", "vector")),

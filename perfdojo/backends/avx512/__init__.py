@@ -5,10 +5,9 @@ from __future__ import annotations
 from functools import cache
 
 from perfdojo.backends.avx512 import instructions
-from perfdojo.backends.vectors.printer import IntrinsicsPrinter, supports
+from perfdojo.backends.vectors.printer import IntrinsicsPrinter, answers
 from perfdojo.backends.vectors.table import Table
 from perfdojo.backends.x86.emulation import emulation_headers
-from perfdojo.compiler.dtypes import DType
 from perfdojo.compiler.lowering.target import Target
 
 FLAGS = ("-mavx512f", "-mavx512vl", "-mavx512bw", "-mavx512dq", "-mfma", "-mf16c")
@@ -20,17 +19,13 @@ def table() -> Table:
     return instructions.table()
 
 
-def _supports(op: str, dtype: DType, lanes: int) -> bool:
-    return supports(table(), op, dtype, lanes)
-
-
 TARGET = Target(
     name="avx512",
     title="x86-64 with AVX-512 (F, VL, BW, DQ)",
     vector_bits=512,
     registers=32,
     masked_memory=True,
-    supports=_supports,
+    supports=answers(table),
     machine="x86_64",
     features=("avx512f", "avx512vl", "avx512bw", "avx512dq", "fma", "f16c"),
     marks=frozenset(("parallel", "unroll", "vector")),

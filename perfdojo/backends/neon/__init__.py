@@ -5,9 +5,8 @@ from __future__ import annotations
 from functools import cache
 
 from perfdojo.backends.neon import instructions
-from perfdojo.backends.vectors.printer import IntrinsicsPrinter, supports
+from perfdojo.backends.vectors.printer import IntrinsicsPrinter, answers
 from perfdojo.backends.vectors.table import Table
-from perfdojo.compiler.dtypes import DType
 from perfdojo.compiler.lowering.target import Target
 
 FLAGS: tuple[str, ...] = ()
@@ -19,17 +18,13 @@ def table() -> Table:
     return instructions.table()
 
 
-def _supports(op: str, dtype: DType, lanes: int) -> bool:
-    return supports(table(), op, dtype, lanes)
-
-
 TARGET = Target(
     name="neon",
     title="AArch64 with NEON (Advanced SIMD)",
     vector_bits=128,
     registers=32,
     masked_memory=False,
-    supports=_supports,
+    supports=answers(table),
     machine="aarch64",
     compilers="elsewhere than on AArch64: aarch64-linux-gnu-gcc",
     features=("asimd",),

@@ -7,7 +7,6 @@ from perfdojo.backends.neon.conversions import add_conversions
 from perfdojo.backends.neon.memory import add_memory
 from perfdojo.backends.neon.reductions import add_reductions
 from perfdojo.backends.neon.registers import (
-    LANES,
     WHOLE,
     Neon,
     Register,
@@ -28,7 +27,7 @@ COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
 def table() -> Table:
     """Return the whole table of the target."""
     result = Table(ISA)
-    for n in LANES:
+    for n in ISA.lanes:
         _masks(result, n)
     for dtype, n, _ in result.shapes(NUMBERS):
         _comparisons(result, dtype, n)

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from perfdojo.backends.vectors import isa
-from perfdojo.backends.vectors.isa import carried
+from perfdojo.backends.vectors.isa import LANES_OF_128_BITS, carried
 from perfdojo.compiler.dtypes import DType
 
 if TYPE_CHECKING:
     from perfdojo.backends.vectors.instruction import Instruction
     from perfdojo.backends.vectors.table import Table
 
-LANES = (2, 4, 8, 16)
 HALF, WHOLE = 64, 128
 """Bits of a D register, which narrower vectors are in too, and of a Q register."""
 
@@ -92,7 +91,7 @@ class Neon(isa.Isa):
     @property
     def lanes(self) -> tuple[int, ...]:
         """Numbers of lanes that vectors of programs have."""
-        return LANES
+        return LANES_OF_128_BITS
 
     def register(self, dtype: DType, lanes: int) -> Register:
         """Return the register of `lanes` values of a number type."""
@@ -129,10 +128,6 @@ class Neon(isa.Isa):
         with 24 accumulators spills three, and llvm-mca 19 sees 86 % of a Neoverse V1's pipes busy, not 96 %.
         """
         return () if functions else ("-fno-schedule-insns",)
-
-    def prefetch(self, address: str) -> str:
-        """Return the statement that fetches the cache line at an address."""
-        return f"__builtin_prefetch({address});"
 
 
 PRIMITIVES: dict[str, str] = {

@@ -5,9 +5,8 @@ from __future__ import annotations
 from functools import cache
 
 from perfdojo.backends.rvv import instructions
-from perfdojo.backends.vectors.printer import IntrinsicsPrinter, supports
+from perfdojo.backends.vectors.printer import IntrinsicsPrinter, answers
 from perfdojo.backends.vectors.table import Table
-from perfdojo.compiler.dtypes import DType
 from perfdojo.compiler.lowering.target import Target
 
 FLAGS: tuple[str, ...] = ("-march=rv64gcv",)
@@ -19,17 +18,13 @@ def table() -> Table:
     return instructions.table()
 
 
-def _supports(op: str, dtype: DType, lanes: int) -> bool:
-    return supports(table(), op, dtype, lanes)
-
-
 TARGET = Target(
     name="rvv",
     title="RISC-V with the vector extension 1.0",
     vector_bits=128,
     registers=32,
     masked_memory=True,
-    supports=_supports,
+    supports=answers(table),
     machine="riscv64",
     compilers="gcc 14 or newer; elsewhere than on RISC-V: clang --target=riscv64-linux-gnu",
     features=("v",),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from perfdojo.backends.rvv.arithmetic import add_arithmetic
 from perfdojo.backends.rvv.conversions import add_conversions
 from perfdojo.backends.rvv.memory import add_memory
-from perfdojo.backends.rvv.registers import LANES, WHOLE, Register, Rvv, shape
+from perfdojo.backends.rvv.registers import WHOLE, Register, Rvv, shape
 from perfdojo.backends.vectors.table import FLOATS, INTEGERS, Table
 from perfdojo.compiler.dtypes import BOOL, F32, F64, I32, I64, DType
 
@@ -16,7 +16,7 @@ COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
 def table() -> Table:
     """Return the whole table of the target; f16 and bf16 are not in it, and so are scalar."""
     result = Table(ISA)
-    for n in LANES:
+    for n in ISA.lanes:
         _masks(result, n)
     for dtype, n, _ in result.shapes((*FLOATS, *INTEGERS)):
         _choices(result, dtype, n)

@@ -15,7 +15,8 @@ def add_memory(table: Table) -> None:
     for dtype, n, own in table.shapes(OFFSETS):
         numbers = own.fill("__riscv_vreinterpret_v_<u>_<s>(__riscv_vid_v_<u>(<n>))")
         table.add("iota", dtype, n, numbers, "")
-    for dtype, n, own in table.shapes((*FLOATS, *INTEGERS)):
+    for dtype, n, _ in table.shapes((*FLOATS, *INTEGERS)):
+        own = Register(dtype, n)
         e = dtype.bits
         table.add("load", dtype, n, f"__riscv_vle{e}_v_<t>({{0}}, <n>)", "c")
         table.add("store", dtype, n, f"__riscv_vse{e}_v_<t>({{0}}, {{1}}, <n>)", "p,v", "void")
@@ -45,8 +46,7 @@ def add_memory(table: Table) -> None:
         )
 
 
-def _zero(own: object) -> str:
-    assert isinstance(own, Register)
+def _zero(own: Register) -> str:
     name = "vfmv_v_f" if own.kind == "f" else "vmv_v_x"
     return own.fill(f"__riscv_{name}_<t>(0, <n>)")
 

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from perfdojo.backends.vectors import isa
-from perfdojo.backends.vectors.isa import carried
+from perfdojo.backends.vectors.isa import LANES_OF_128_BITS, carried
 from perfdojo.compiler.dtypes import DType
 
 if TYPE_CHECKING:
     from perfdojo.backends.vectors.instruction import Instruction
     from perfdojo.backends.vectors.table import Table
 
-LANES = (2, 4, 8, 16)
 WHOLE = 128
 """Bits that a register has at least (extension V: VLEN is 128 or more)."""
 
@@ -64,7 +63,7 @@ class Rvv(isa.Isa):
     @property
     def lanes(self) -> tuple[int, ...]:
         """Numbers of lanes that vectors of programs have."""
-        return LANES
+        return LANES_OF_128_BITS
 
     def register(self, dtype: DType, lanes: int) -> Register:
         """Return the register of `lanes` values of a number type."""
@@ -89,10 +88,6 @@ class Rvv(isa.Isa):
         from perfdojo.backends.rvv.division import division
 
         return division(table, op, divisor, dtype, n)
-
-    def prefetch(self, address: str) -> str:
-        """Return the statement that fetches the cache line at an address."""
-        return f"__builtin_prefetch({address});"
 
 
 def _two(name: str) -> str:

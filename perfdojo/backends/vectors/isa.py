@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from perfdojo.backends.vectors.table import Table
 
 LANES = (4, 8, 16, 32, 64)
+LANES_OF_128_BITS = (2, 4, 8, 16)
+"""Where no register is wider, two f64 are worth a vector."""
 SMALLEST_BITS = 128
 """Narrower vectors lie in the low part of a 128-bit register; what is above them is never looked at."""
 
@@ -103,9 +105,9 @@ class Isa(ABC):
     def division(self, table: Table, op: str, divisor: int, dtype: DType, n: int) -> Instruction | None:
         """Return the record of `//` or `%` by a positive constant; None when a loop does it as fast."""
 
-    @abstractmethod
     def prefetch(self, address: str) -> str:
         """Return the statement that fetches the cache line at an address."""
+        return f"__builtin_prefetch({address});"
 
     def fence(self) -> str:
         """Return the statement that orders streamed stores, "" where they are ordered."""

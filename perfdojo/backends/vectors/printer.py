@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 
 from perfdojo.backends.printer import Scalars
@@ -34,6 +35,11 @@ def supports(table: Table, op: str, dtype: DType, lanes: int) -> bool:
         source = DTYPES[op.removeprefix("cast:")]
         return source != BOOL and table.has("load", source, lanes)
     return dtype.name in LANEWISE.get(op, ())
+
+
+def answers(table: Callable[[], Table]) -> Callable[[str, DType, int], bool]:
+    """Return `Target.supports` of a target whose table is made when it is first asked for."""
+    return lambda op, dtype, lanes: supports(table(), op, dtype, lanes)
 
 
 class IntrinsicsPrinter:
