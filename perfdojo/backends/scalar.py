@@ -111,12 +111,8 @@ class ScalarPrinter:
         raise ValueError(f"one hart runs the function, there is nothing for {s.who}")
 
     def threads(self, s: Threads) -> str:
-        """Return what stands in front of the brace of what threads of a GPU do."""
-        raise ValueError(f"there are no threads of a block for {s.scopes}")
-
-    def counters(self, s: Threads) -> list[str]:
-        """Return the lines that give each thread its iterations."""
-        raise ValueError(f"there are no threads of a block for {s.scopes}")
+        """Return the C condition under which a thread of a GPU block does something, "" for all of them."""
+        raise ValueError(f"there are no threads of a block to be below {s.below}")
 
     def stack(self, s: Allocate) -> str:
         """Return the line that declares a small temporary."""

@@ -69,10 +69,12 @@ def _block(body: tuple[Stmt, ...], printer: ScalarPrinter, threads: int, depth: 
                     _fenced(s, printer, threads, depth) if s.fenced else _loop(s, printer, threads, depth)
                 )
             case Threads():
-                yield f"{pad}{printer.threads(s)}{{"
-                yield from (f"{pad}  {line}" for line in printer.counters(s))
-                yield from _block(s.body, printer, threads, depth + 1)
-                yield pad + "}"
+                if condition := printer.threads(s):
+                    yield f"{pad}if ({condition}) {{"
+                    yield from _block(s.body, printer, threads, depth + 1)
+                    yield pad + "}"
+                else:
+                    yield from _block(s.body, printer, threads, depth)
             case Share():
                 yield from _share(s, printer, threads, depth)
             case Barrier() | Wait() | Copy():

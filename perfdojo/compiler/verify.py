@@ -16,6 +16,7 @@ from perfdojo.compiler.analysis.undecided import Undecided
 from perfdojo.compiler.diagnostics import PerfDojoError
 from perfdojo.compiler.ir import (
     CONCURRENT_MARKS,
+    LANE_MARKS,
     Buffer,
     Expr,
     Literal,
@@ -256,11 +257,11 @@ class _Report:
 
     def concurrency(self) -> None:
         for scope in scopes(self.program):
-            if scope.mark not in CONCURRENT_MARKS and scope.mark != "vector":
+            if scope.mark not in CONCURRENT_MARKS | LANE_MARKS:
                 continue
-            vector = scope.mark == "vector"
+            lanes = scope.mark in LANE_MARKS
             try:
-                found = conflict(self.known, scope.name, reductions=vector)
+                found = conflict(self.known, scope.name, reductions=lanes)
             except Undecided:
                 raise self.undecided(
                     f"whether iterations of '{scope.name}' are independent", scope.span

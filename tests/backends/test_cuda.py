@@ -91,7 +91,7 @@ needs_cxx = pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
 @needs_cxx
 @pytest.mark.parametrize(
     ("text", "barriers"),
-    [(ROWS, 2), (TURNS, 2), (APART, 0), (LARGE, 1)],
+    [(ROWS, 1), (TURNS, 2), (APART, 0), (LARGE, 1)],
     ids=["rows", "turns", "apart", "large"],
 )
 def test_threads_wait_where_they_meet(text: str, barriers: int) -> None:
@@ -102,7 +102,7 @@ def test_threads_wait_where_they_meet(text: str, barriers: int) -> None:
 
 
 @needs_cxx
-@pytest.mark.parametrize(("text", "count"), [(ROWS, 2), (TURNS, 2)], ids=["rows", "turns"])
+@pytest.mark.parametrize(("text", "count"), [(ROWS, 1), (TURNS, 2)], ids=["rows", "turns"])
 def test_each_barrier_is_needed(text: str, count: int) -> None:
     program, emitted = made(text)
     source = emitted.files[0][1]

@@ -24,6 +24,7 @@ TARGET = Target(
     masked_memory=False,
     supports=_supports,
     machine="cuda",
-    marks=frozenset(("unroll", *(f"{w}_{d}" for w in ("grid", "block") for d in "xyz"))),
+    marks=frozenset(("unroll", "warp", *(f"{w}_{d}" for w in ("grid", "block") for d in "xyz"))),
     spaces=frozenset(("heap", "stack", "shared")),
+    rolls=True,
 )

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from perfdojo.backends.contract import contract, made_by
+from perfdojo.backends.counters import narrow
 from perfdojo.backends.cuda.printer import CudaPrinter
 from perfdojo.backends.emission import EmitOptions, argument, environment, nested
 from perfdojo.backends.helpers import helper_text
@@ -90,7 +91,9 @@ def emitted(program: Program, target: Target, fp: FpLevel, options: EmitOptions)
         **frame,
         file=file,
         header=header,
-        helpers=_on_device(helper_text(printer.helpers)),
+        helpers="\n\n".join(
+            filter(None, (_on_device(helper_text(printer.helpers)), *printer.combined.values()))
+        ),
         prototype=f'extern "C" {prototype}',
         workspace=total,
         temporaries=temporaries,
@@ -135,6 +138,9 @@ def _memory(heap: list[Allocate], printer: CudaPrinter) -> tuple[int, list[str]]
 
 def _kernel(k: Kernel, name: str, printer: CudaPrinter) -> _Written:
     printer.size = k.threads
+    printer.alone = frozenset(
+        s.buffer for s in nested(k.body) if isinstance(s, Allocate) and s.space == "stack" and s.elems == 1
+    )
     inside = {a.buffer for a in (*k.shared, *(a for a in k.each if a.copies > 1))} | {
         s.buffer for s in nested(k.body) if isinstance(s, Allocate)
     }
@@ -152,7 +158,9 @@ def _kernel(k: Kernel, name: str, printer: CudaPrinter) -> _Written:
         passed.append(f"(void *)&{printer.copies(a)}")
     grid = {d: n for _, d, n in k.blocks}
     sizes = [grid.get(f"grid_{axis}", 1) for axis in "xyz"]
-    body = [*printer.begin(k), *lines(k.body, printer, 1)]
+    printer.counter = "int" if narrow((k,)) else "int64_t"
+    code = list(lines(k.body, printer, 1))
+    body = [*printer.begin(k), *printer.numbers(code), *code]
     return _Written(
         name,
         f"{prod(sizes)} blocks of {prod(k.threads)} threads",

@@ -2,29 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 
 from perfdojo.backends.names import Names
-from perfdojo.backends.scalar import ScalarPrinter
+from perfdojo.backends.scalar import ATOM, ScalarPrinter
 from perfdojo.compiler.dtypes import DType
 from perfdojo.compiler.emitted import C_TYPES
-from perfdojo.compiler.lowering.lir import Allocate, Barrier, Copy, Kernel, Threads, Var, Wait
+from perfdojo.compiler.ir import BLOCK
+from perfdojo.compiler.lowering.lir import (
+    Allocate,
+    Barrier,
+    Call,
+    Copy,
+    Kernel,
+    Threads,
+    Value,
+    Var,
+    Wait,
+    thread_number,
+)
 
 UNITS = {"grid": "blockIdx", "block": "threadIdx"}
+
+
+_COMBINED = """\
+/* of the values of all threads of a warp, in each of them */
+static __device__ inline {type} {name}({type} mine) {{
+  for (int apart = 16; apart > 0; apart /= 2) {{
+    const {type} other = __shfl_xor_sync(0xffffffffu, mine, apart);
+    mine = {both};
+  }}
+  return mine;
+}}"""
 
 
 class CudaPrinter(ScalarPrinter):
     """Prints what `ScalarPrinter` does not know; `size`: threads of the block along x, y and z."""
 
     size = (1, 1, 1)
+    alone: frozenset[str] = frozenset()
+    """Temporaries of one element, which are variables."""
 
     def __init__(self, names: Names, elements: Mapping[str, DType]) -> None:
         super().__init__(names, elements, None)
         self.unroll = "unroll"
+        self.combined: dict[str, str] = {}
+        """Functions in which the threads of a warp combine their values, by name."""
 
     def begin(self, kernel: Kernel) -> list[str]:
         """Return the lines that a kernel begins with: its block's place in the grid, shared memory."""
-        lines = [f"  {self._counter(var, dimension)}" for var, dimension, _ in kernel.blocks]
+        lines = [f"  {self._counter(var.name, dimension)}" for var, dimension, _ in kernel.blocks]
         lines += [f"  __shared__ {self._array(a)};" for a in kernel.shared]
         number = "blockIdx.x + (int64_t)gridDim.x * (blockIdx.y + (int64_t)gridDim.y * blockIdx.z)"
         for a in (a for a in kernel.each if a.copies > 1):
@@ -32,10 +60,15 @@ class CudaPrinter(ScalarPrinter):
             lines.append(f"  {type} *const {name} = {self.copies(a)} + ({number}) * {a.elems};")
         return lines
 
-    def _counter(self, var: Var, dimension: str) -> str:
+    def _counter(self, var: str, dimension: str) -> str:
         unit, axis = dimension.split("_")
-        name = self.names.give("variable", var.name)
-        return f"const {self.counter} {name} = {UNITS[unit]}.{axis};"
+        return f"const {self.counter} {self.names.give('variable', var)} = {UNITS[unit]}.{axis};"
+
+    def numbers(self, body: Iterable[str]) -> list[str]:
+        """Return the lines that name the numbers of a thread which a body uses."""
+        text = "\n".join(body)
+        used = (d for d in BLOCK if re.search(rf"\b{thread_number(d)}\b", text))
+        return [f"  {self._counter(thread_number(d), d)}" for d in used]
 
     def copies(self, a: Allocate) -> str:
         """Return the C variable of the memory that has a copy for each block."""
@@ -45,22 +78,34 @@ class CudaPrinter(ScalarPrinter):
         return f"{C_TYPES[a.dtype.name]} {self.names.give('buffer', a.buffer)}[{a.elems}]"
 
     def threads(self, s: Threads) -> str:
-        """Return what stands in front of the brace of what threads do."""
-        axes = {d.split("_")[1]: n for _, d, n in s.scopes}
-        tests = []
-        for axis, there in zip("xyz", self.size, strict=True):
-            needed = axes.get(axis, 1)
-            if needed < there:
-                tests.append(f"threadIdx.{axis} < {needed}" if needed > 1 else f"threadIdx.{axis} == 0")
-        return f"if ({' && '.join(tests)}) " if tests else ""
-
-    def counters(self, s: Threads) -> list[str]:
-        """Return the lines that give each thread its iterations."""
-        return [self._counter(var, dimension) for var, dimension, _ in s.scopes]
+        """Return the condition under which a thread does something, "" where all do it."""
+        there = dict(zip(BLOCK, self.size, strict=True))
+        return " && ".join(
+            f"threadIdx.{d[-1]} < {n}" if n > 1 else f"threadIdx.{d[-1]} == 0"
+            for d, n in s.below
+            if n < there[d]
+        )
 
     def stack(self, s: Allocate) -> str:
         """Return the line that declares a temporary of a thread."""
+        if s.buffer in self.alone:
+            return f"{C_TYPES[s.dtype.name]} {self.names.give('buffer', s.buffer)};"
         return f"{self._array(s)};"
+
+    def _element(self, buffer: str, offset: Value) -> str:
+        if buffer in self.alone:
+            return self.names.give("buffer", buffer)
+        return super()._element(buffer, offset)
+
+    def _call(self, value: Call) -> tuple[str, int]:
+        op = value.op.removeprefix("warp_")
+        if op == value.op:
+            return super()._call(value)
+        name, type = f"pd_{value.op}_{value.type.dtype}", value.type
+        if name not in self.combined:
+            both = self.value(Call(op, (Var("mine", type), Var("other", type)), type))
+            self.combined[name] = _COMBINED.format(name=name, type=self.type_name(type), both=both)
+        return f"{name}({self.value(value.args[0])})", ATOM
 
     def order(self, s: Barrier | Wait | Copy) -> str:
         """Return the statement at which all threads of a block wait for each other."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from perfdojo.backends.contract import contract, made_by
+from perfdojo.backends.counters import narrow
 from perfdojo.backends.emission import (
     EmitOptions,
     argument,
@@ -24,7 +25,6 @@ from perfdojo.backends.snitch.cluster import (
     shares_of,
     target_for,
 )
-from perfdojo.backends.snitch.counters import narrow
 from perfdojo.backends.snitch.nests import assembly_file, functions_of, streams_of, whole_kernel
 from perfdojo.backends.snitch.runtime import helpers_for_snitch, runtime_files
 from perfdojo.backends.statements import lines

@@ -56,6 +56,14 @@ class Affine:
             return ZERO
         return Affine(self.const * factor, {a: c * factor for a, c in self.terms.items()})
 
+    def renamed(self, names: Mapping[str, str]) -> Affine:
+        """Return the form with other names for some scopes, where these are atoms by themselves."""
+        if not names:
+            return self
+        return Affine(
+            self.const, {names.get(a, a) if isinstance(a, str) else a: c for a, c in self.terms.items()}
+        )
+
     @property
     def quasi_affine(self) -> bool:
         """True when iteration numbers and divisions by constants are all there is."""

@@ -2,53 +2,74 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from perfdojo.compiler.analysis.accesses import Access, Model
 from perfdojo.compiler.analysis.meeting import MOST_PAIRS, accesses_in, can_meet
 from perfdojo.compiler.analysis.touches import touches
+from perfdojo.compiler.analysis.waiting import Open, Turns, in_turn
 from perfdojo.compiler.ir import BLOCK, Node, Scope
 
 
 @dataclass(eq=False, slots=True)
 class BlockPart:
-    """Nodes that each thread does by itself, or the first one alone; `private`: of each thread."""
+    """Nodes that threads do while no thread waits for another one.
+
+    Attributes:
+        scopes: each thread does one iteration of these; along the dimensions that none of them has, the
+            first thread alone does the nodes, or `every` thread does the same.
+        around: all scopes around the nodes, outermost first.
+        warp: the scope, all that the part is, whose iterations the lanes of a warp combine.
+        kept: temporaries of which each thread has its own elements.
+    """
 
     scopes: tuple[Scope, ...]
     nodes: tuple[Node, ...]
     around: tuple[Scope, ...]
-    private: frozenset[str]
+    warp: Scope | None = None
+    every: frozenset[str] = frozenset()
+    kept: frozenset[str] = frozenset()
     barrier: bool = False
+    wait: bool = False
+
+    @property
+    def axes(self) -> dict[str, Scope]:
+        """The scope along each dimension of the block, that of a warp aside."""
+        return {s.mark: s for s in self.scopes}
 
     def touched(self) -> tuple[set[str], set[str]]:
-        """Return the buffers that it reads and writes, those of each thread aside."""
+        """Return the buffers that it reads and writes, those that each thread keeps aside."""
         found: tuple[set[str], set[str]] = set(), set()
         for load, writes in touches(self.nodes):
-            if load.buffer not in self.private:
+            if load.buffer not in self.kept:
                 found[writes].add(load.buffer)
         return found
 
 
+Item = BlockPart | Turns[BlockPart]
+
+
+def all_parts(items: Sequence[Item]) -> Iterator[BlockPart]:
+    """Yield the parts in the order of the text."""
+    for item in items:
+        if isinstance(item, BlockPart):
+            yield item
+        else:
+            yield from all_parts(item.items)
+
+
 class Meeting:
-    """Answers for the parts of one kernel, of which `depth` scopes around are its grid."""
+    """Answers for the parts of one kernel."""
 
-    def __init__(self, known: Model, depth: int) -> None:
-        self.known, self.depth = known, depth
-        self._answers: dict[tuple[int, int], bool] = {}
+    def __init__(self, known: Model) -> None:
+        self.known = known
 
-    def clash(self, one: BlockPart, two: BlockPart) -> bool:
-        """Tell whether two different threads could touch one element, one of them writing it.
-
-        In whatever iterations of the loops around: what is asked is who touches what, not when.
-        """
-        key = id(one), id(two)
-        if key not in self._answers:
-            self._answers[key] = self._asked(one, two)
-        return self._answers[key]
-
-    def _asked(self, one: BlockPart, two: BlockPart) -> bool:
-        if not one.scopes and not two.scopes:
-            return False
+    def between(self, opened: Open[BlockPart], second: BlockPart) -> str:
+        """Return "barrier" where two threads could touch one element in two parts, one of them writing it."""
+        one, two = opened.part, second
+        if not any((one.scopes, two.scopes, one.warp, two.warp, one.every, two.every)):
+            return ""
         (read, write), (also_read, also_write) = one.touched(), two.touched()
         shared = (write & (also_read | also_write)) | (read & also_write)
         pairs = [
@@ -57,22 +78,33 @@ class Meeting:
             for b in accesses_in(self.known, two.nodes)
             if a.load.buffer in shared and a.load.buffer == b.load.buffer and (a.writes or b.writes)
         ]
-        if len(pairs) > MOST_PAIRS:
-            return True
-        return any(self._meet(one, two, a, b) for a, b in pairs)
+        if len(pairs) > MOST_PAIRS or any(self._meet(opened, two, a, b) for a, b in pairs):
+            return "barrier"
+        return ""
 
-    def _meet(self, one: BlockPart, two: BlockPart, a: Access, b: Access) -> bool:
+    def _meet(self, opened: Open[BlockPart], two: BlockPart, a: Access, b: Access) -> bool:
         """Tell whether two accesses can be to one element, by different threads of one block."""
-        same = [f"a{d} = b{d}" for d in range(self.depth)]
-        apart = [
-            f"{x} != {y}"
-            for axis in BLOCK
-            if (x := _thread(one, a, axis, "a")) != (y := _thread(two, b, axis, "b"))
-        ]
-        return bool(apart) and can_meet(self.known, a, b, [*same, f"({' or '.join(apart)})"])
+        one = opened.part
+        level, order = in_turn(opened, two)
+        # iterations of the scopes of threads are different threads, not different times
+        order += [f"a{d} = b{d}" for d in range(level) if a.scopes[d].mark not in BLOCK]
+        apart = []
+        for axis in BLOCK:
+            x, y = _thread(one, a, axis, "a"), _thread(two, b, axis, "b")
+            if x is None or y is None:
+                return can_meet(self.known, a, b, order)
+            if x != y:
+                apart.append(f"{x} != {y}")
+        return bool(apart) and can_meet(self.known, a, b, [*order, f"({' or '.join(apart)})"])
 
 
-def _thread(part: BlockPart, access: Access, axis: str, letter: str) -> str:
-    """Return the number of the thread along an axis: the iteration of a scope, 0 where there is none."""
-    names = {s.name for s in part.scopes if s.mark == axis}
-    return next((f"{letter}{d}" for d, s in enumerate(access.scopes) if s.name in names), "0")
+def _thread(part: BlockPart, access: Access, axis: str, letter: str) -> str | None:
+    """Return the number of the thread along an axis: an iteration, 0, or None where it is any."""
+    if axis in part.every:
+        return None
+    scope = part.axes.get(axis)
+    if scope is None and part.warp is not None and axis == "block_x" and not access.writes:
+        scope = part.warp
+    if scope is None:
+        return "0"
+    return next(f"{letter}{d}" for d, s in enumerate(access.scopes) if s.name == scope.name)

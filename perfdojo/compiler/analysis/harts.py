@@ -11,6 +11,7 @@ from typing import Literal
 
 from perfdojo.compiler.analysis.accesses import Model
 from perfdojo.compiler.analysis.dependence import private_buffers
+from perfdojo.compiler.analysis.waiting import Turns
 from perfdojo.compiler.ir import Node, Scope, Statement
 from perfdojo.compiler.walk import const_int
 
@@ -39,17 +40,7 @@ class Part:
     private: frozenset[str] = frozenset()
 
 
-@dataclass(eq=False, slots=True)
-class Turns:
-    """A loop that all harts run."""
-
-    scope: Scope
-    items: list[Item]
-    depth: int
-    barrier: bool = False
-
-
-Item = Part | Turns
+Item = Part | Turns[Part]
 
 
 def parts(known: Model, cores: int, copied: Collection[str]) -> list[Item]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from perfdojo.compiler.analysis.affine import Affine, Forms
+from perfdojo.compiler.analysis.digits import Split
 from perfdojo.compiler.dtypes import BOOL, I64, DType
 from perfdojo.compiler.ir import Buffer, Cast, Expr, Iter, Literal, Load, Op, Program
 from perfdojo.compiler.lowering.arena import Arena
@@ -86,6 +87,10 @@ class Context:
     forms: Forms = field(init=False)
     in_main: bool = field(init=False)
     """The arguments lie in main memory, as those of programs with @dma scopes do."""
+    splits: dict[str, Mapping[int, Split]] = field(default_factory=dict)
+    """Temporaries of which blocks or threads of a GPU hold only their elements, by dimension."""
+    axes: dict[str, str] = field(default_factory=dict)
+    """Scopes whose iterations are threads of a block where the code stands, with their dimension of it."""
     used: dict[str, int] = field(default_factory=dict)
     _affine: dict[int, tuple[Expr, Affine | None]] = field(default_factory=dict)
     _literals: dict[int, tuple[Expr, Value]] = field(default_factory=dict)
@@ -134,10 +139,13 @@ class Context:
         found = self._address.get(id(access))
         if found is None:
             form = Affine(0, {})
-            for index, stride in zip(access.indices, self.layouts[access.buffer].strides, strict=True):
+            splits = self.splits.get(access.buffer, {})
+            for d, stride in enumerate(self.layouts[access.buffer].strides):
                 if stride:
-                    part = self.affine(index)
+                    part = self.affine(access.indices[d])
                     assert part is not None, "an index is an integer"
+                    if d in splits:
+                        part = splits[d].local(part.renamed(self.axes))
                     form = form.plus(part, stride)
             found = self._address[id(access)] = access, form
         return found[1]

@@ -70,6 +70,7 @@ class Call:
         iota()                      0, 1, 2, ... (i64 or i32 lanes)
         first(count)                mask of the lanes below the scalar i64 `count`
         reduce_add reduce_mul reduce_max reduce_min(vector)    a scalar from all lanes, pairwise
+        warp_add warp_max ...(value)    from the values of all threads of a warp of a GPU, pairwise, in each
         zip_low:d(a, b)             lane k is lane k of a where bit d of k is clear, else lane k - d of b
         zip_high:d(a, b)            lane k is lane k + d of a where bit d of k is clear, else lane k of b
         fma(a, b, c)                also made from mul and add at level `contract` and above, with neg around
@@ -234,21 +235,28 @@ class Share:
     private: tuple[str, ...] = ()
 
 
+def thread_number(dimension: str) -> str:
+    """Return the name of the variable that is the number of a thread along a dimension of its block."""
+    return f"thread_{dimension.removeprefix('block_')}"
+
+
 @dataclass(frozen=True, slots=True)
 class Threads:
-    """What the threads of a GPU block do, each one iteration of some scopes; the others go on behind it.
+    """What some threads of a GPU block do; the others go on behind it.
 
     Attributes:
-        scopes: (counter, dimension of the block, iterations); () for the first thread alone.
+        below: dimensions of the block, each with a number that those of the threads are below.
     """
 
-    scopes: tuple[tuple[Var, str, int], ...]
+    below: tuple[tuple[str, int], ...]
     body: tuple[Stmt, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
     """A function of a GPU; the next one begins when all its blocks are done.
+
+    In its body `thread_number` names the variables that are the numbers of the thread.
 
     Attributes:
         blocks: (counter, dimension of the grid, iterations).

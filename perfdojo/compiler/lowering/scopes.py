@@ -47,16 +47,18 @@ class Scopes:
         out: list[Stmt] = []
         for node in nodes:
             if isinstance(node, Statement):
-                self._tell(node, out)
+                out += self.told(node)
                 statement(node, frame, self.expressions, out)
             else:
                 out += self._scope(node, around, frame, copies)
         return out
 
-    def _tell(self, s: Statement, out: list[Stmt]) -> None:
-        if s.name not in self._told:
-            self._told.add(s.name)
-            out.append(Comment(told(s, self.context)))
+    def told(self, s: Statement) -> list[Stmt]:
+        """Return the comment that tells a statement, where no code before has it."""
+        if s.name in self._told:
+            return []
+        self._told.add(s.name)
+        return [Comment(told(s, self.context))]
 
     def _find_sums(self, nodes: tuple[Node, ...], around: tuple[Scope, ...]) -> None:
         for n in nodes:
@@ -126,6 +128,8 @@ class Scopes:
         inner = (*around, scope)
         if extent == 1:
             return self.nodes(scope.body, inner, _at(frame, scope, Linear(0)), copies)
+        if scope.mark == "unroll" and self.context.target.rolls:
+            return [replace(self._loop(scope, inner, frame, 0, extent, copies), unroll=extent)]
         if scope.mark == "unroll" and copies * extent <= MAX_COPIES:
             return self._written_out(scope, inner, frame, copies * extent)
         if scope.mark == "unroll":

@@ -38,6 +38,7 @@ class Target:
         stack_buffer_bytes, stack_bytes: limits of one temporary and of all together on the stack; threads
             of a host have 2 MiB or more (glibc: 8 MiB).
         cores: that run a function together and share its @core scopes.
+        rolls: its compiler writes out loops that it is told to, so that the code need not.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Target:
     stack_buffer_bytes: int = 16 << 10
     stack_bytes: int = 256 << 10
     cores: int = 1
+    rolls: bool = False
 
 
 def at_least(level: FpLevel, needed: FpLevel) -> bool:

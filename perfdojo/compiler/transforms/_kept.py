@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from perfdojo.compiler.analysis.dependence import private_buffers
 from perfdojo.compiler.analysis.undecided import Undecided
-from perfdojo.compiler.ir import CONCURRENT_MARKS, Program, Scope
+from perfdojo.compiler.ir import CONCURRENT_MARKS, LANE_MARKS, Program, Scope
 from perfdojo.compiler.transforms._marks import why_dependent
 from perfdojo.compiler.tree import nodes
 
@@ -13,9 +13,9 @@ def untrue_mark(after: Program, *scopes: str) -> str:
     """Return why a marked one of some scopes of the transformed program may not be; "" when all may."""
     for name in scopes:
         mark = after.scopes[name].node.mark
-        if mark != "vector" and mark not in CONCURRENT_MARKS:
+        if mark not in CONCURRENT_MARKS | LANE_MARKS:
             continue
-        reason = why_dependent(after, name, lanes=mark == "vector")
+        reason = why_dependent(after, name, lanes=mark in LANE_MARKS)
         if reason:
             return f"scope {name} could not stay @{mark}: {reason}"
     return ""
@@ -27,7 +27,7 @@ def copied_private(program: Program, scope: str) -> tuple[str, str] | None:
     What is private to a marked scope is accessed nowhere else, which a copy of that scope would do.
     """
     for node in nodes((program.scopes[scope].node,)):
-        if not isinstance(node, Scope) or (node.mark != "vector" and node.mark not in CONCURRENT_MARKS):
+        if not isinstance(node, Scope) or node.mark not in CONCURRENT_MARKS | LANE_MARKS:
             continue
         whose = f"private to the iterations of {node.name}, which is @{node.mark}"
         try:

@@ -10,12 +10,12 @@ from perfdojo.compiler.analysis.accesses import Access, Model
 from perfdojo.compiler.analysis.affine import Affine
 from perfdojo.compiler.analysis.coverage import Coverage, exactly
 from perfdojo.compiler.analysis.undecided import Undecided
-from perfdojo.compiler.ir import CONCURRENT_MARKS, Cast, Expr, Load, Op, Place, Scope, Statement
+from perfdojo.compiler.ir import CONCURRENT_MARKS, LANE_MARKS, Cast, Expr, Load, Op, Place, Scope, Statement
 from perfdojo.compiler.tree import nodes
 from perfdojo.compiler.walk import loads
 
 Region = Place[Scope] | Place[Statement]
-LANES_OR_THREADS = CONCURRENT_MARKS | {"vector"}
+LANES_OR_THREADS = CONCURRENT_MARKS | LANE_MARKS
 """Marks under which no iteration may read what another one writes."""
 
 

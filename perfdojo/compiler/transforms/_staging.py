@@ -12,6 +12,7 @@ from perfdojo.compiler.analysis.coverage import only_inside
 from perfdojo.compiler.analysis.footprint import Box, Extent, hull
 from perfdojo.compiler.dtypes import I64
 from perfdojo.compiler.ir import (
+    LANE_MARKS,
     Expr,
     Iter,
     Literal,
@@ -283,6 +284,6 @@ def _written(
         # a reduction reads all that it writes, so that had a value before
         clear = known.buffers[name].role == "inout" or all(a.kind == "reduce" for a in accesses)
     # in lanes, iterations may share a reduction, but not an element that is read and then written
-    clear = clear and all(s.mark != "vector" for s in place.around)
+    clear = clear and all(s.mark not in LANE_MARKS for s in place.around)
     clear = clear and not is_private_inside(known, place, accesses)
     return replace(staging, proved=clear, copied_in=copied_in, copied_out=True)

@@ -13,6 +13,7 @@ from perfdojo.compiler.bind import fold
 from perfdojo.compiler.dtypes import BOOL, F64, I64, DType
 from perfdojo.compiler.ir import (
     CONCURRENT_MARKS,
+    LANE_MARKS,
     Buffer,
     Cast,
     Expr,
@@ -84,7 +85,7 @@ def marked_around(known: Model, *buffers: str) -> list[str]:
         for buffer in buffers
         for a in known.by_buffer.get(buffer, ())
         for s in a.scopes
-        if s.mark in CONCURRENT_MARKS or s.mark == "vector"
+        if s.mark in CONCURRENT_MARKS | LANE_MARKS
     }
     return list(found)
 
@@ -94,7 +95,7 @@ def broken_mark(program: Program, names: Iterable[str]) -> str:
     for name in names:
         mark = program.scopes[name].node.mark
         try:
-            found = (is_vectorizable if mark == "vector" else is_parallel)(program, name)
+            found = (is_vectorizable if mark in LANE_MARKS else is_parallel)(program, name)
         except Undecided:
             found = "it could no longer be decided whether its iterations are independent"
         if found:

@@ -10,7 +10,18 @@ from perfdojo.compiler.analysis.dependence import is_private
 from perfdojo.compiler.analysis.touches import touches, written
 from perfdojo.compiler.analysis.undecided import Undecided
 from perfdojo.compiler.dtypes import I64
-from perfdojo.compiler.ir import CONCURRENT_MARKS, Buffer, Expr, Literal, Load, Node, Op, Program, Scope
+from perfdojo.compiler.ir import (
+    CONCURRENT_MARKS,
+    LANE_MARKS,
+    Buffer,
+    Expr,
+    Literal,
+    Load,
+    Node,
+    Op,
+    Program,
+    Scope,
+)
 from perfdojo.compiler.linear import Linear, expression, iteration
 from perfdojo.compiler.transforms._storage import (
     UNDECIDED,
@@ -115,7 +126,7 @@ class DoubleBuffer(Transform):
             )
 
         marked = (
-            n for n in nodes((fill,)) if isinstance(n, Scope) and n.mark in CONCURRENT_MARKS | {"vector"}
+            n for n in nodes((fill,)) if isinstance(n, Scope) and n.mark in CONCURRENT_MARKS | LANE_MARKS
         )
         if len(users) == 1 and (inner := next(marked, None)):
             yield Violation(

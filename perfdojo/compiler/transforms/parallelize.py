@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from perfdojo.compiler.ir import CONCURRENT_MARKS, Program
+from perfdojo.compiler.ir import CONCURRENT_MARKS, LANE_MARKS, Program
 from perfdojo.compiler.transforms._marks import (
     SEQUENTIAL,
     around,
@@ -50,7 +50,7 @@ class Parallelize(Transform):
         name, mark = self.scope, program.scopes[self.scope].node.mark
         if mark:
             yield Violation(2, f"scope {name} is marked @{mark}", SEQUENTIAL.format(name))
-        if outer := around(program, name, {*CONCURRENT_MARKS, "vector"}):
+        if outer := around(program, name, {*CONCURRENT_MARKS, *LANE_MARKS}):
             yield Violation(3, f"scope {name} is inside of {outer.name}, which is @{outer.mark}")
         if inner := inside(program, name, CONCURRENT_MARKS):
             yield Violation(3, f"scope {name} is around {inner.name}, which is @{inner.mark}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
-from perfdojo.compiler.ir import CONCURRENT_MARKS, Buffer, Load, Node, Program, Scope, Statement
+from perfdojo.compiler.ir import CONCURRENT_MARKS, LANE_MARKS, Buffer, Load, Node, Program, Scope, Statement
 from perfdojo.compiler.validate.draws import Draw
 from perfdojo.compiler.validate.expressions import Compiler, Decides, Scopes, Value
 from perfdojo.compiler.validate.faults import Fault
@@ -17,7 +17,7 @@ from perfdojo.compiler.validate.updates import assignment, reduction
 from perfdojo.compiler.walk import const_int, loads
 
 Run = Callable[[], None]
-_CONCURRENT = CONCURRENT_MARKS | {"vector"}
+_CONCURRENT = CONCURRENT_MARKS | LANE_MARKS
 
 
 class Machine:

@@ -11,7 +11,7 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from perfdojo.compiler.ir import Buffer
+from perfdojo.compiler.ir import LANE_MARKS, Buffer
 from perfdojo.compiler.validate.faults import Fault
 from perfdojo.compiler.validate.terms import element_name
 
@@ -66,7 +66,7 @@ class Concurrent:
         wrote: dict[int, int] = {}
         read: dict[int, int] = {}
         reduced: dict[int, tuple[int, int]] = {}
-        lanes = self.mark == "vector"
+        lanes = self.mark in LANE_MARKS
         entries = record.entries
         for n in range(len(bounds) - 1):
             for entry in entries[bounds[n] : bounds[n + 1]]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from perfdojo.backends import emit, get_target
-from perfdojo.backends.snitch.counters import narrow
+from perfdojo.backends.counters import narrow
 from perfdojo.compiler.bind import bind
 from perfdojo.compiler.emitted import EmittedSource
 from perfdojo.compiler.lowering.lower import lower

@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from perfdojo.compiler.lowering.lir import INDEX, Call, Const, For, Stmt, Stream, Value, Var, children
+from perfdojo.compiler.ir import BLOCK
+from perfdojo.compiler.lowering.lir import (
+    INDEX,
+    Call,
+    Const,
+    For,
+    Kernel,
+    Stmt,
+    Stream,
+    Value,
+    Var,
+    children,
+    thread_number,
+)
 from perfdojo.compiler.lowering.walk import BLOCKS, values
 
 _LIMIT = 1 << 31
@@ -25,6 +38,9 @@ def _fits(s: Stmt, counters: dict[str, _Range]) -> bool:
         if low is None or high is None:
             return False
         counters = {**counters, s.var.name: (low[0], high[1] + s.step)}
+    if isinstance(s, Kernel):
+        counters = {var.name: (0, n - 1) for var, _, n in s.blocks}
+        counters |= {thread_number(d): (0, n - 1) for d, n in zip(BLOCK, s.threads, strict=True)}
     found = [r for v in values(s) for r in _ranges(v, counters)]
     inner = s.body if isinstance(s, BLOCKS) else s.otherwise if isinstance(s, Stream) else ()
     within = all(low >= -_LIMIT and high < _LIMIT for low, high in (*found, *counters.values()))

@@ -1,0 +1,171 @@
+"""One function of a GPU: its grid, the parts of a block, and where its temporaries lie."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import prod
+
+from perfdojo.compiler.analysis.accesses import Model
+from perfdojo.compiler.analysis.block import BlockPart, Item, Meeting, all_parts
+from perfdojo.compiler.analysis.kept import WARP, Held, Holders, held_by_blocks
+from perfdojo.compiler.analysis.touches import touches
+from perfdojo.compiler.analysis.waiting import Waiting
+from perfdojo.compiler.dtypes import I64
+from perfdojo.compiler.ir import BLOCK, GRID, Literal, Node, Scope
+from perfdojo.compiler.lowering.context import Context
+from perfdojo.compiler.lowering.gpu.part import PartCode, counter
+from perfdojo.compiler.lowering.gpu.parts import Cutting, by_lanes, idle_scopes, merged, not_shared
+from perfdojo.compiler.lowering.layout import Layout, layout
+from perfdojo.compiler.lowering.linear import Linear
+from perfdojo.compiler.lowering.lir import INDEX, Allocate, Barrier, For, Kernel, Stmt
+from perfdojo.compiler.lowering.scopes import Scopes
+from perfdojo.compiler.lowering.walk import Facts
+from perfdojo.compiler.tree import nodes as all_nodes
+from perfdojo.compiler.walk import const_int
+
+SHARED_BYTES = 48 << 10
+"""Of static shared memory that a block may have, on all devices (CUDA C++ Programming Guide)."""
+LOCAL_BYTES = 4 << 10
+"""Of one temporary of a thread; larger ones lie in memory that others see."""
+
+
+class KernelCode:
+    """Makes one function of a group of nodes."""
+
+    def __init__(self, context: Context, known: Model, scopes: Scopes, nodes: tuple[Node, ...]) -> None:
+        self.context, self.known, self.scopes = context, known, scopes
+        self.names = {load.buffer for load, _ in touches(nodes)}
+        self.grid: list[Scope] = []
+        self.held: dict[str, Held] = {}
+        """Temporaries of which each block, or each thread, has its own elements."""
+        self.own: dict[str, Held] = {}
+        """Of these, the ones of threads."""
+        while len(nodes) == 1 and isinstance(nodes[0], Scope) and nodes[0].mark in GRID:
+            self.grid.append(nodes[0])
+            nodes = nodes[0].body
+        self.nodes = nodes
+        self.threads = dict.fromkeys(BLOCK, 1)
+        self.lanes = True
+        marked = [n for n in all_nodes(nodes) if isinstance(n, Scope)]
+        for n in marked:
+            if n.mark in BLOCK:
+                self.threads[n.mark] = max(self.threads[n.mark], const_int(n.extent))
+        warps = [n for n in marked if n.mark == "warp"]
+        if warps:
+            wide = max(self.threads["block_x"], WARP)
+            self.lanes = all(map(by_lanes, warps)) and wide % WARP == 0
+            if self.lanes:
+                self.threads["block_x"] = wide
+
+    def takes(self, name: str) -> bool:
+        """Tell whether each block holds elements of its own of a temporary that no other function has."""
+        found = held_by_blocks(self.known, self.grid, name, self.known.by_buffer[name])
+        if found is not None and self.context.layouts[name].buffer.space != "heap":
+            self.held[name] = found
+        return name in self.held
+
+    # ------------------------------------------------------------ parts
+
+    def _parts(self) -> list[Item]:
+        """Return the parts with their barriers; what threads hold is in `held` then."""
+        whole: frozenset[str] = frozenset()
+        spaces = {name: self.context.layouts[name].buffer.space for name in self.held}
+        blocks = {name: how for name, how in self.held.items() if spaces[name] != "shared"}
+        while True:
+            items = list(Cutting(whole, self.lanes).items(self.nodes, tuple(self.grid)))
+            found = Holders(self.known, list(all_parts(items)), self.threads, blocks, self._fits)
+            more = not_shared(self.known, items, frozenset(found.held)) - whole
+            if not more:
+                break
+            whole |= more
+        self.held.update(found.held)
+        self.own = found.held
+        items = merged(items)
+        Waiting(Meeting(self.known).between).settle(items, [])
+        for name in (name for part in all_parts(items) for name in idle_scopes(part)):
+            self.context.notes.append(f"scope {name}: each thread runs it, it stands beside other code")
+        return items
+
+    def _fits(self, name: str, how: Held) -> bool:
+        return self._layout(name, how).bytes <= LOCAL_BYTES
+
+    def _layout(self, name: str, how: Held) -> Layout:
+        """Return the placement of what one holder has of a temporary."""
+        buffer = self.context.layouts[name].buffer
+        shape = (
+            how.splits[d].extent if d in how.splits else e
+            for d, e in enumerate(self.context.layouts[name].shape)
+        )
+        return layout(replace(buffer, shape=tuple(Literal(e, I64) for e in shape)))
+
+    # ------------------------------------------------------------ code
+
+    def code(self) -> Kernel:
+        """Return the function."""
+        env: dict[str, Linear] = {}
+        blocks = []
+        for s in self.grid:
+            var = counter(s, self.context, env)
+            if var is not None:
+                blocks.append((var, s.mark, const_int(s.extent)))
+        items = self._parts()
+        for name, how in self.held.items():
+            self.context.layouts[name] = self._layout(name, how)
+            self.context.splits[name] = how.splits
+        single = all(n == 1 for n in self.threads.values())
+        parts = PartCode(self.context, self.scopes, list(all_parts(items)), self.own, single)
+        body = self._body(items, env, parts)
+        left = {a.buffer for a in Facts(self.context.arena).accesses(tuple(body))}
+        here = [n for n in self.context.layouts if n in self.held.keys() & left]
+        lasting = [self._allocate(n, "stack") for n in here if n in self.own and self.own[n].lasting]
+        shared, each, own = self._placed(
+            [self._allocate(n, "shared") for n in here if n not in self.own], single
+        )
+        x, y, z = (self.threads[d] for d in BLOCK)
+        return Kernel(tuple(blocks), (x, y, z), shared, each, (*own, *lasting, *body))
+
+    def _allocate(self, name: str, space: str) -> Allocate:
+        found = self.context.layouts[name]
+        return Allocate(name, found.buffer.dtype, found.elems, space)
+
+    def _placed(
+        self, kept: Sequence[Allocate], single: bool
+    ) -> tuple[tuple[Allocate, ...], tuple[Allocate, ...], tuple[Allocate, ...]]:
+        """Return the temporaries of a block in shared memory, in global memory, and of its only thread."""
+        count = prod(const_int(s.extent) for s in self.grid)
+        free = SHARED_BYTES
+        shared, each, own = [], [], []
+        for a in sorted(kept, key=lambda a: a.elems * a.dtype.bytes):
+            bytes_ = a.elems * a.dtype.bytes
+            if single and bytes_ <= LOCAL_BYTES:
+                own.append(replace(a, space="stack"))
+            elif not single and bytes_ <= free:
+                shared.append(a)
+                free -= bytes_
+            else:
+                each.append(replace(a, space="heap", copies=count))
+                if not single:
+                    text = f"{bytes_} bytes lie in global memory, a copy for each block"
+                    self.context.notes.append(f"{a.buffer}: {text}")
+        return tuple(shared), tuple(each), tuple(own)
+
+    def _body(self, items: Sequence[Item], env: dict[str, Linear], code: PartCode) -> list[Stmt]:
+        out: list[Stmt] = []
+        for item in items:
+            inner = dict(env)
+            if item.barrier and not code.single:
+                out.append(Barrier())
+            if isinstance(item, BlockPart):
+                out += code.part(item, inner)
+                continue
+            var = counter(item.scope, self.context, inner)
+            body = self._body(item.items, inner, code)
+            if var is None:
+                out += body
+                continue
+            arena, extent = self.context.arena, const_int(item.scope.extent)
+            ends = arena.const(0, INDEX), arena.const(extent, INDEX)
+            unroll = extent if item.scope.mark == "unroll" else 0
+            out.append(For(var, *ends, 1, tuple(body), unroll=unroll))
+        return out
