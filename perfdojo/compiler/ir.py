@@ -129,8 +129,8 @@ GRID, BLOCK = (tuple(f"{unit}_{d}" for d in "xyz") for unit in ("grid", "block")
 """Marks of scopes whose iterations are blocks of a GPU kernel, and threads of a block, along a dimension."""
 CONCURRENT_MARKS: frozenset[str] = frozenset(("parallel", *GRID, *BLOCK, "core"))
 """Marks under which the iterations of a scope may run at the same time; races are rejected."""
-LANE_MARKS: frozenset[str] = frozenset(("vector", "warp"))
-"""Marks under which they run together, in lanes of a register or threads of a warp; reductions end behind."""
+LANE_MARKS: frozenset[str] = frozenset(("vector", "async", "warp"))
+"""Marks under which they run together: lanes of a register, one copy, threads of a warp; sums end behind."""
 MARKS: frozenset[str] = CONCURRENT_MARKS | LANE_MARKS | {"unroll", "stream", "frep", "dma"}
 
 # ---------------------------------------------------------------- buffers and the program

@@ -11,7 +11,6 @@ from perfdojo.compiler.text.parse import parse
 from perfdojo.compiler.text.render import render
 from perfdojo.compiler.transforms.base import Setting
 from perfdojo.compiler.verify import verify
-from tests.transforms.machines import MACHINES
 
 
 def state(text: str, **sizes: int) -> Program:
@@ -22,8 +21,8 @@ def state(text: str, **sizes: int) -> Program:
 
 
 def setting(target: str = "avx2", fp: FpLevel = "reassoc") -> Setting:
-    """Return a setting by names; a target may be one of `machines`."""
-    return Setting(MACHINES.get(target) or get_target(target), fp)
+    """Return a setting by names."""
+    return Setting(get_target(target), fp)
 
 
 def body(program: Program) -> str:

@@ -54,8 +54,8 @@ def test_lowering_puts_in_lanes_what_vectorize_allows_and_nothing_that_it_calls_
     [
         ("vectorize", "avx2"),
         ("parallelize", "c"),
-        ("grid", "gpu"),
-        ("block", "gpu"),
+        ("grid", "cuda"),
+        ("block", "cuda"),
         ("core", "snitch"),
         ("stream", "snitch"),
         ("frep", "snitch"),
@@ -104,7 +104,7 @@ CARRIED = (
             "avx2",
             "4: scope i0 cannot run in lanes: iteration 0 writes y[0] and iteration 1 reads it",
         ),
-        ("parallelize i0", "gpu", "1: target gpu has no @parallel"),
+        ("parallelize i0", "cuda", "1: target cuda has no @parallel"),
         ("grid i0 x", "avx2", "1: target avx2 has no @grid_x"),
         ("block i0 z", "avx2", "1: target avx2 has no @block_z"),
         ("core i0", "avx2", "1: target avx2 has no @core"),
@@ -139,7 +139,9 @@ def test_what_cannot_follow_is_refused_with_its_reason() -> None:
         "4: scope i0 cannot be streamed: nothing in it moves"
     )
     nest = "kernel k\nout y: f32[70000]\n70000 y[{0}] = 1\n"
-    assert reason(state(nest), "grid i0 z", setting("gpu")) == "5: 70000 blocks are over the 65535 of @grid_z"
+    assert (
+        reason(state(nest), "grid i0 z", setting("cuda")) == "5: 70000 blocks are over the 65535 of @grid_z"
+    )
 
 
 def test_a_stream_does_not_read_what_a_later_pass_has_written() -> None:

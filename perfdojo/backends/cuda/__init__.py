@@ -24,7 +24,10 @@ TARGET = Target(
     masked_memory=False,
     supports=_supports,
     machine="cuda",
-    marks=frozenset(("unroll", "warp", *(f"{w}_{d}" for w in ("grid", "block") for d in "xyz"))),
+    marks=frozenset(
+        ("unroll", "warp", "vector", "async", *(f"{w}_{d}" for w in ("grid", "block") for d in "xyz"))
+    ),
     spaces=frozenset(("heap", "stack", "shared")),
+    wide_copies=True,
     rolls=True,
 )

@@ -16,7 +16,7 @@ from perfdojo.backends.statements import lines
 from perfdojo.compiler.emitted import C_TYPES, MARKER, EmittedSource
 from perfdojo.compiler.ir import Program
 from perfdojo.compiler.lowering.layout import layouts
-from perfdojo.compiler.lowering.lir import Allocate, Kernel, Load, Stmt, Store, children
+from perfdojo.compiler.lowering.lir import Allocate, Copy, Kernel, Load, Stmt, Store, children
 from perfdojo.compiler.lowering.lower import lower
 from perfdojo.compiler.lowering.target import FpLevel, Target
 from perfdojo.compiler.lowering.walk import values
@@ -79,7 +79,11 @@ def emitted(program: Program, target: Target, fp: FpLevel, options: EmitOptions)
         bytes=done.bytes,
         notes=function.notes,
     )
+    wide = {b for s in nested(function.body) if isinstance(s, Copy) for b in (s.to, s.source)}
+    aligned = [names.give("buffer", a.name) for a in arguments if a.name in wide]
     frame: dict[str, object] = {
+        "aligned": aligned,
+        "pipeline": "pd_wait" in printer.combined,
         "marker": MARKER,
         "comment": _comment(program, made, target, options),
         "kernels": written,
@@ -138,6 +142,8 @@ def _memory(heap: list[Allocate], printer: CudaPrinter) -> tuple[int, list[str]]
 
 def _kernel(k: Kernel, name: str, printer: CudaPrinter) -> _Written:
     printer.size = k.threads
+    printer.shared = frozenset(a.buffer for a in k.shared)
+    printer.wide = frozenset(b for s in nested(k.body) if isinstance(s, Copy) for b in (s.to, s.source))
     printer.alone = frozenset(
         s.buffer for s in nested(k.body) if isinstance(s, Allocate) and s.space == "stack" and s.elems == 1
     )
@@ -182,6 +188,9 @@ def _buffers(body: tuple[Stmt, ...]) -> tuple[set[str], set[str]]:
         stack = [*values(s)]
         if isinstance(s, Store):
             written.add(s.buffer)
+        elif isinstance(s, Copy):
+            written.add(s.to)
+            read.add(s.source)
         while stack:
             v = stack.pop()
             if isinstance(v, Load):

@@ -37,10 +37,35 @@ static __device__ inline {type} {name}({type} mine) {{
 }}"""
 
 
+_WAIT = """\
+/* until all that this thread began to copy is there */
+static __device__ inline void pd_wait(void) {
+  __pipeline_commit();
+  __pipeline_wait_prior(0);
+}"""
+
+_WIDE = {"f32": "float", "f64": "double", "i32": "int", "i64": "longlong"}
+
+
+def wide_type(dtype: DType, size: int) -> str:
+    """Return the CUDA type of an access of `size` bytes."""
+    if dtype.name in _WIDE and size > dtype.bytes:
+        return f"{_WIDE[dtype.name]}{size // dtype.bytes}"
+    return f"uint{size // 4}" if size > 4 else "uint32_t"
+
+
+def _operand(pointer: str) -> str:
+    return f"({pointer})" if " " in pointer else pointer
+
+
 class CudaPrinter(ScalarPrinter):
     """Prints what `ScalarPrinter` does not know; `size`: threads of the block along x, y and z."""
 
     size = (1, 1, 1)
+    shared: frozenset[str] = frozenset()
+    """Temporaries in shared memory."""
+    wide: frozenset[str] = frozenset()
+    """Temporaries that are accessed several elements at a time."""
     alone: frozenset[str] = frozenset()
     """Temporaries of one element, which are variables."""
 
@@ -75,7 +100,8 @@ class CudaPrinter(ScalarPrinter):
         return self.names.give("copies", f"{self.names.give('buffer', a.buffer)}_all")
 
     def _array(self, a: Allocate) -> str:
-        return f"{C_TYPES[a.dtype.name]} {self.names.give('buffer', a.buffer)}[{a.elems}]"
+        align = "__align__(16) " if a.buffer in self.wide else ""
+        return f"{align}{C_TYPES[a.dtype.name]} {self.names.give('buffer', a.buffer)}[{a.elems}]"
 
     def threads(self, s: Threads) -> str:
         """Return the condition under which a thread does something, "" where all do it."""
@@ -108,6 +134,14 @@ class CudaPrinter(ScalarPrinter):
         return f"{name}({self.value(value.args[0])})", ATOM
 
     def order(self, s: Barrier | Wait | Copy) -> str:
-        """Return the statement at which all threads of a block wait for each other."""
-        assert isinstance(s, Barrier), s
-        return "__syncthreads();"
+        """Return the statement at which threads wait, or by which one copies."""
+        if isinstance(s, Barrier):
+            return "__syncthreads();"
+        if isinstance(s, Wait):
+            self.combined["pd_wait"] = _WAIT
+            return "pd_wait();"
+        to, source = self.pointer(s.to, s.to_offset), self.pointer(s.source, s.from_offset)
+        if s.asynchronous and s.to in self.shared:
+            return f"__pipeline_memcpy_async({to}, {source}, {s.bytes});"
+        type = wide_type(self.element_type(s.to), s.bytes)
+        return f"*({type} *){_operand(to)} = *(const {type} *){_operand(source)};"

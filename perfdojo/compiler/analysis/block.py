@@ -10,6 +10,7 @@ from perfdojo.compiler.analysis.meeting import MOST_PAIRS, accesses_in, can_meet
 from perfdojo.compiler.analysis.touches import touches
 from perfdojo.compiler.analysis.waiting import Open, Turns, in_turn
 from perfdojo.compiler.ir import BLOCK, Node, Scope
+from perfdojo.compiler.tree import nodes
 
 
 @dataclass(eq=False, slots=True)
@@ -32,6 +33,11 @@ class BlockPart:
     kept: frozenset[str] = frozenset()
     barrier: bool = False
     wait: bool = False
+
+    @property
+    def copies(self) -> bool:
+        """Whether what it writes may arrive later: threads copy while they go on."""
+        return any(isinstance(n, Scope) and n.mark == "async" for n in nodes(self.nodes))
 
     @property
     def axes(self) -> dict[str, Scope]:
@@ -66,9 +72,12 @@ class Meeting:
         self.known = known
 
     def between(self, opened: Open[BlockPart], second: BlockPart) -> str:
-        """Return "barrier" where two threads could touch one element in two parts, one of them writing it."""
+        """Return "barrier" where two threads could touch one element in two parts, one of them writing it.
+
+        One thread is enough where the first one's copies may not have arrived.
+        """
         one, two = opened.part, second
-        if not any((one.scopes, two.scopes, one.warp, two.warp, one.every, two.every)):
+        if not one.copies and not any((one.scopes, two.scopes, one.warp, two.warp, one.every, two.every)):
             return ""
         (read, write), (also_read, also_write) = one.touched(), two.touched()
         shared = (write & (also_read | also_write)) | (read & also_write)
@@ -88,6 +97,8 @@ class Meeting:
         level, order = in_turn(opened, two)
         # iterations of the scopes of threads are different threads, not different times
         order += [f"a{d} = b{d}" for d in range(level) if a.scopes[d].mark not in BLOCK]
+        if one.copies and a.writes:
+            return can_meet(self.known, a, b, order)
         apart = []
         for axis in BLOCK:
             x, y = _thread(one, a, axis, "a"), _thread(two, b, axis, "b")

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from perfdojo.compiler.lowering.arena import Arena
 from perfdojo.compiler.lowering.context import Context
-from perfdojo.compiler.lowering.lir import Comment, Set, Stmt, Store, Stream, Value
+from perfdojo.compiler.lowering.lir import Comment, Copy, Set, Stmt, Store, Stream, Value
 from perfdojo.compiler.lowering.walk import (
     ASSIGNMENTS,
     BLOCKS,
@@ -49,6 +49,8 @@ def _read(body: Body, context: Context) -> tuple[set[str], set[str]]:
             variables |= context.arena.variables(v) - own
         if isinstance(s, Stream):
             buffers |= s.read
+        if isinstance(s, Copy):
+            buffers.add(s.source)
         if isinstance(s, BLOCKS):
             stack.extend(s.body)
     return variables, buffers

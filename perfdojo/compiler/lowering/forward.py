@@ -14,6 +14,7 @@ from perfdojo.compiler.lowering.known import Known
 from perfdojo.compiler.lowering.lir import (
     Call,
     Const,
+    Copy,
     For,
     If,
     Let,
@@ -92,6 +93,9 @@ class _Block:
             case Stream():
                 self.out.append(with_values(s, self._value))
                 self.known.forget_buffers(s.written)
+            case Copy():
+                self.out.append(with_values(s, self._value))
+                self.known.forget_buffers(frozenset((s.to,)))
             case _:
                 self.out.append(s)
                 return

@@ -281,7 +281,10 @@ class Barrier:
 class Copy:
     """The DMA engine is given `rows` rows of `bytes` bytes to copy; it works through such orders one by one.
 
+    On a GPU a thread copies one row by one access.
+
     Attributes:
+        asynchronous: it goes on meanwhile, where it copies into shared memory.
         to_step, from_step: bytes from the start of one row to that of the next.
     """
 
@@ -293,11 +296,12 @@ class Copy:
     rows: int = 1
     to_step: int = 0
     from_step: int = 0
+    asynchronous: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """The DMA engine has done all that it was given."""
+    """The DMA engine has done all that it was given; what this thread began to copy is done."""
 
 
 Stmt = (

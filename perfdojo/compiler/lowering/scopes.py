@@ -18,6 +18,8 @@ from perfdojo.compiler.lowering.statements import statement
 from perfdojo.compiler.lowering.steps import steps_of
 from perfdojo.compiler.lowering.tell import told
 from perfdojo.compiler.lowering.vectors import MAX_WRITTEN_OUT, VectorScope, partial_width
+from perfdojo.compiler.lowering.wide import MARKS as WIDE
+from perfdojo.compiler.lowering.wide import wide_copy
 from perfdojo.compiler.walk import const_int
 
 MAX_COPIES = 1024
@@ -59,6 +61,10 @@ class Scopes:
             return []
         self._told.add(s.name)
         return [Comment(told(s, self.context))]
+
+    def told_in(self, scope: Scope) -> list[Stmt]:
+        """Return the comments that tell the statements of a scope."""
+        return [c for s in scope.body if isinstance(s, Statement) for c in self.told(s)]
 
     def _find_sums(self, nodes: tuple[Node, ...], around: tuple[Scope, ...]) -> None:
         for n in nodes:
@@ -137,6 +143,11 @@ class Scopes:
         feeds = "stream" in self.context.target.marks
         if feeds and scope.mark in ("frep", "vector") and all(s.mark != "stream" for s in around):
             self.context.notes.append(f"scope {scope.name}: @{scope.mark} needs a @stream scope around it")
+        if scope.mark in WIDE and self.context.target.wide_copies and not frame.vector:
+            try:
+                return [*self.told_in(scope), *wide_copy(scope, frame, self.expressions)]
+            except NotVectorisableError as why:
+                self.context.notes.append(f"scope {scope.name}: not one access, {why}")
         lanes = self.context.target.vector_bits and (frame.nest or not feeds)
         if scope.mark == "vector" and not frame.vector and lanes:
             code = self._vector(scope, inner, frame, copies)

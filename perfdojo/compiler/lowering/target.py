@@ -38,6 +38,7 @@ class Target:
         stack_buffer_bytes, stack_bytes: limits of one temporary and of all together on the stack; threads
             of a host have 2 MiB or more (glibc: 8 MiB).
         cores: that run a function together and share its @core scopes.
+        wide_copies: a @vector scope is one access of several elements, copied by one thread; @async ones too.
         rolls: its compiler writes out loops that it is told to, so that the code need not.
     """
 
@@ -59,6 +60,7 @@ class Target:
     stack_buffer_bytes: int = 16 << 10
     stack_bytes: int = 256 << 10
     cores: int = 1
+    wide_copies: bool = False
     rolls: bool = False
 
 

@@ -236,6 +236,8 @@ class Facts:
         elif isinstance(s, Stream):
             found += [_whole(b, s, False) for b in sorted(s.read)]
             found += [_whole(b, s, True) for b in sorted(s.written)]
+        elif isinstance(s, Copy):
+            found += [_whole(s.source, s, False), _whole(s.to, s, True)]
 
     def _reads_of(self, value: Value) -> list[Access]:
         known = self._reads.get(id(value))
@@ -248,8 +250,8 @@ class Facts:
         return known
 
 
-def _whole(buffer: str, s: Stream, store: bool) -> Access:
-    """Return an access that stands for all those of a nest to a buffer: no register takes its place."""
+def _whole(buffer: str, s: Stream | Copy, store: bool) -> Access:
+    """Return an access that stands for all those of a nest or a copy: no register takes its place."""
     return Access((buffer, id(s), 0, 0), buffer, Const(0, INDEX), 1, None, store, False, True)
 
 

@@ -10,6 +10,7 @@ from perfdojo.compiler.analysis.dependence import carried_reductions
 from perfdojo.compiler.analysis.offsets import step
 from perfdojo.compiler.ir import Program
 from perfdojo.compiler.lowering.trial import why_scalar
+from perfdojo.compiler.lowering.wide import why_not_wide
 from perfdojo.compiler.ops import REDUCTIONS
 from perfdojo.compiler.transforms._marks import (
     SEQUENTIAL,
@@ -42,7 +43,8 @@ class Vectorize(Transform):
     4. (D) No iteration depends on another one, but for reductions with one sign into one element.
     5. Reductions of floats over the lanes need the level reassoc, as they change their order.
     6. The target has an instruction for all that happens in lanes: what is written are neighbours in memory,
-       and there are enough iterations for a vector.
+       and there are enough iterations for a vector. On a GPU the scope copies 4, 8 or 16 bytes, which
+       begin at a multiple of that.
     """
 
     aliases = ("vectorise",)
@@ -51,7 +53,7 @@ class Vectorize(Transform):
 
     @classmethod
     def candidates(cls, program: Program, setting: Setting) -> Iterator[Transform]:
-        if not setting.target.vector_bits or not_offered(setting, "vector"):
+        if not_offered(setting, "vector") or not (setting.target.vector_bits or setting.target.wide_copies):
             return
         yield from legal(
             (cls(name) for name in program.scopes if _promises(program, name, setting)), program, setting
@@ -77,7 +79,11 @@ class Vectorize(Transform):
                 if program.buffer(target).dtype.is_float:
                     reason = f"{s} sums floats over the lanes of {name}, which {setting.fp} keeps in order"
                     yield Violation(5, reason, "compile with --fp reassoc")
-        if reason := why_scalar(program, name, setting.target, setting.fp):
+        if setting.target.wide_copies:
+            reason = why_not_wide(program, name, setting.target)
+        else:
+            reason = why_scalar(program, name, setting.target, setting.fp)
+        if reason:
             yield Violation(6, f"scope {name} would stay scalar: {reason}")
 
     def rewrite(self, program: Program) -> Program:

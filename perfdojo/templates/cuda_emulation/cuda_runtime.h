@@ -41,6 +41,7 @@ enum cudaError_t {
     cudaErrorInvalidValue = 1,
     cudaErrorMemoryAllocation = 2,
     cudaErrorInvalidConfiguration = 9,
+    cudaErrorMisalignedAddress = 716,
 };
 typedef cudaError_t cudaError;
 enum cudaFuncAttribute {

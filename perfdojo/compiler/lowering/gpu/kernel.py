@@ -18,7 +18,7 @@ from perfdojo.compiler.lowering.gpu.part import PartCode, counter
 from perfdojo.compiler.lowering.gpu.parts import Cutting, by_lanes, idle_scopes, merged, not_shared
 from perfdojo.compiler.lowering.layout import Layout, layout
 from perfdojo.compiler.lowering.linear import Linear
-from perfdojo.compiler.lowering.lir import INDEX, Allocate, Barrier, For, Kernel, Stmt
+from perfdojo.compiler.lowering.lir import INDEX, Allocate, Barrier, For, Kernel, Stmt, Wait
 from perfdojo.compiler.lowering.scopes import Scopes
 from perfdojo.compiler.lowering.walk import Facts
 from perfdojo.compiler.tree import nodes as all_nodes
@@ -26,6 +26,8 @@ from perfdojo.compiler.walk import const_int
 
 SHARED_BYTES = 48 << 10
 """Of static shared memory that a block may have, on all devices (CUDA C++ Programming Guide)."""
+ALIGNMENT = 16
+"""Bytes that each copy of a temporary begins at multiples of: no access is wider."""
 LOCAL_BYTES = 4 << 10
 """Of one temporary of a thread; larger ones lie in memory that others see."""
 
@@ -51,6 +53,8 @@ class KernelCode:
         for n in marked:
             if n.mark in BLOCK:
                 self.threads[n.mark] = max(self.threads[n.mark], const_int(n.extent))
+        self.copies = any(n.mark == "async" for n in marked)
+        """Whether threads copy while they go on."""
         warps = [n for n in marked if n.mark == "warp"]
         if warps:
             wide = max(self.threads["block_x"], WARP)
@@ -144,7 +148,8 @@ class KernelCode:
                 shared.append(a)
                 free -= bytes_
             else:
-                each.append(replace(a, space="heap", copies=count))
+                elems = -(-bytes_ // ALIGNMENT) * ALIGNMENT // a.dtype.bytes
+                each.append(replace(a, space="heap", copies=count, elems=elems))
                 if not single:
                     text = f"{bytes_} bytes lie in global memory, a copy for each block"
                     self.context.notes.append(f"{a.buffer}: {text}")
@@ -155,7 +160,7 @@ class KernelCode:
         for item in items:
             inner = dict(env)
             if item.barrier and not code.single:
-                out.append(Barrier())
+                out += [Wait(), Barrier()] if self.copies else [Barrier()]
             if isinstance(item, BlockPart):
                 out += code.part(item, inner)
                 continue
