@@ -10,33 +10,40 @@ from dataclasses import dataclass
 from math import gcd
 
 from perfdojo.compiler.analysis.accesses import Model
-from perfdojo.compiler.analysis.affine import Affine, atom_scopes
+from perfdojo.compiler.analysis.affine import Affine, Atom, atom_scopes
 from perfdojo.compiler.ir import Scope
 from perfdojo.compiler.walk import const_int
 
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """What is left of an index: without some digits, divided by `step`.
+    """What is left of an index: without some digits, those above them moved down.
 
     Attributes:
         scopes: whose numbers are these digits (those of threads by the dimension of the block).
         extent: the numbers that are left are below it.
+        above, below: weight of the digits above, and what all digits below come to at most, plus 1; weights
+            that `above` divides are divided by above / below. 0: none are above.
     """
 
     scopes: frozenset[str]
-    step: int
     extent: int
+    above: int = 0
+    below: int = 1
 
     def local(self, form: Affine) -> Affine:
         """Return what is left; `form` names threads by the dimension of the block."""
-        terms = {t: c // self.step for t, c in form.terms.items() if t not in self.scopes}
-        return Affine(form.const // self.step, terms)
+        kept = {t: c for t, c in form.terms.items() if t not in self.scopes}
+        if not self.above:
+            return Affine(form.const, kept)
+        terms = {t: c if c % self.above else c // self.above * self.below for t, c in kept.items()}
+        high, low = divmod(form.const, self.above)
+        return Affine(high * self.below + low, terms)
 
     def then(self, other: Split) -> Split:
-        """Return the split that does this one, which has step 1, and then another."""
-        assert self.step == 1
-        return Split(self.scopes | other.scopes, other.step, other.extent)
+        """Return the split that does this one, above which there is nothing, and then another."""
+        assert not self.above
+        return Split(self.scopes | other.scopes, other.extent, other.above, other.below)
 
 
 def split_high(known: Model, forms: Sequence[Affine], scopes: Mapping[str, Scope]) -> Split | None:
@@ -47,26 +54,31 @@ def split_high(known: Model, forms: Sequence[Affine], scopes: Mapping[str, Scope
     ordered = sorted((c, const_int(scopes[s].extent)) for s, c in digits.items())
     if not _apart(ordered):
         return None
-    split = Split(frozenset(digits), 1, 0)
+    split = Split(frozenset(digits), 0)
     low, high = _range(known, [split.local(f) for f in forms])
-    return Split(split.scopes, 1, high + 1) if low >= 0 and high < ordered[0][0] else None
+    return Split(split.scopes, high + 1) if low >= 0 and high < ordered[0][0] else None
 
 
 def split_low(known: Model, forms: Sequence[Affine], threads: Mapping[str, int]) -> Split | None:
-    """Return the split whose digits are the lowest ones of all forms, the numbers of threads."""
+    """Return the split whose digits are low ones of all forms, the numbers of threads."""
     digits = _digits(forms, threads)
     if not digits:
         return None
     ordered = sorted((c, threads[axis]) for axis, c in digits.items())
-    span = sum(c * (n - 1) for c, n in ordered)
-    rest = Split(frozenset(digits), 1, 0)
-    left = [rest.local(f) for f in forms]
-    step = gcd(*(n for f in left for n in (f.const, *f.terms.values())))
-    if not _apart(ordered) or (step and step <= span):
+    below, span = ordered[0][0], sum(c * (n - 1) for c, n in ordered)
+    left = [Split(frozenset(digits), 0).local(f) for f in forms]
+    above = gcd(*(c for f in left for c in f.terms.values() if c >= below))
+    rests = [Affine(f.const % above if above else f.const, _without(f, above)) for f in left]
+    low, high = _range(known, rests)
+    if not _apart(ordered) or low < 0 or high >= below or (above and (above <= span or above % below)):
         return None
-    split = Split(rest.scopes, step or 1, 0)
+    split = Split(frozenset(digits), 0, above, below)
     low, high = _range(known, [split.local(f) for f in forms])
-    return Split(split.scopes, split.step, high + 1) if low >= 0 else None
+    return Split(split.scopes, high + 1, above, below) if low >= 0 else None
+
+
+def _without(form: Affine, above: int) -> dict[Atom, int]:
+    return {t: c for t, c in form.terms.items() if not above or c % above}
 
 
 def _digits(forms: Sequence[Affine], numbers: Mapping[str, object]) -> dict[str, int]:
