@@ -15,7 +15,7 @@ FULL = 128
 
 
 def gpu(h: History) -> None:
-    """Spread the parallel scopes outside of each nest over a grid, and what they hold over threads of a block.
+    """Spread the parallel scopes outside of each nest over a grid, what they hold over threads of a block.
 
         M N y[{0},{1}] = x[{0},{1}]
         ->
@@ -27,8 +27,8 @@ def gpu(h: History) -> None:
 
     Scopes that follow each other become one. Where neighbours in memory are touched along what these hold, a
     block does one iteration, and its threads share it; else each thread does one, or as many as one access
-    takes. The last block is not full where its size does not divide them. Nests in which the writer marked a scope stay as they are; what is not parallel
-    is done by one thread.
+    takes. The last block is not full where its size does not divide them. Nests in which the writer marked a
+    scope stay as they are; what is not parallel is done by one thread.
     """
     unmark(h, [s for s, place in h.program.scopes.items() if place.node.mark == "parallel"])
     drop_single(h)
