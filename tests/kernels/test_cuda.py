@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 
 import pytest
 
 from perfdojo.backends import emit
 from perfdojo.cli.machine import judge
 from perfdojo.compiler.bind import bind
+from perfdojo.compiler.emitted import EmittedSource
 from perfdojo.compiler.interpret import random_inputs
+from perfdojo.compiler.ir import Program
 from perfdojo.compiler.verify import verify
 from perfdojo.toolchains.cuda.device import device_of
 from perfdojo.toolchains.cuda.emulation import Emulated, build_emulation
@@ -29,11 +32,17 @@ def wrong(name: str, sizes: dict[str, int]) -> list[str]:
     """Return how a kernel of these sizes differs from the reference, for each kind of inputs."""
     bound = bind(program(name), sizes)
     verify(bound)
-    emitted = emit(bound, "cuda")
+    return why_wrong(bound, emit(bound, "cuda"))
+
+
+def why_wrong(
+    bound: Program, emitted: EmittedSource, kinds: Sequence[str] = ("tamed", "special")
+) -> list[str]:
+    """Return how emitted code differs from the reference, for each kind of inputs."""
     made = build_emulation(emitted, find_host(), "sm_80")
     assert isinstance(made, Emulated), made
     found = []
-    for kind in ("tamed", "special"):
+    for kind in kinds:
         inputs = tamed_inputs(bound) if kind == "tamed" else random_inputs(bound, 1, kind)
         ran, _ = run_emulated(emitted, made, device_of("sm_80"), inputs, (0, 1), 120.0)
         done = judge(bound, "reassoc", inputs, ran.outputs, True) if ran.outcome == "ok" else ran
