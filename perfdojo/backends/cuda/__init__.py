@@ -28,6 +28,7 @@ TARGET = Target(
         ("unroll", "warp", "vector", "async", *(f"{w}_{d}" for w in ("grid", "block") for d in "xyz"))
     ),
     spaces=frozenset(("heap", "stack", "shared")),
+    shared_bytes=48 << 10,  # static, on all devices (CUDA C++ Programming Guide)
     wide_copies=True,
     rolls=True,
 )

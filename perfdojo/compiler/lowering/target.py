@@ -37,6 +37,7 @@ class Target:
         half_lanes: f16 is computed in lanes of 16 bits, not as f32.
         stack_buffer_bytes, stack_bytes: limits of one temporary and of all together on the stack; threads
             of a host have 2 MiB or more (glibc: 8 MiB).
+        shared_bytes: of the shared memory of a block of a GPU.
         cores: that run a function together and share its @core scopes.
         wide_copies: a @vector scope is one access of several elements, copied by one thread; @async ones too.
         rolls: its compiler writes out loops that it is told to, so that the code need not.
@@ -59,6 +60,7 @@ class Target:
     accumulates: bool = False
     stack_buffer_bytes: int = 16 << 10
     stack_bytes: int = 256 << 10
+    shared_bytes: int = 0
     cores: int = 1
     wide_copies: bool = False
     rolls: bool = False

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from perfdojo.compiler.ir import Program, Scope
-from perfdojo.compiler.tree import nodes
+from perfdojo.compiler.analysis.accesses import Model, model
+from perfdojo.compiler.analysis.kept import Held, held_by_blocks
+from perfdojo.compiler.analysis.touches import touches
+from perfdojo.compiler.dtypes import I64
+from perfdojo.compiler.ir import GRID, Literal, Program, Scope
+from perfdojo.compiler.lowering.layout import layout
+from perfdojo.compiler.transforms.base import Setting, Violation
+from perfdojo.compiler.tree import Body, nodes
 
 DIMENSIONS = ("x", "y", "z")
 
@@ -24,6 +31,37 @@ Source: CUDA C++ Programming Guide, table of technical specifications per comput
 
 MAX_THREADS = 1024
 """Threads of a block at most; same source."""
+
+
+def over_shared(program: Program, setting: Setting) -> Violation | None:
+    """Return that the blocks of a kernel would need more shared memory than there is; None when they do not."""
+    limit, names = setting.target.shared_bytes, [b.name for b in program.buffers if b.space == "shared"]
+    if not limit or not names:
+        return None
+    known = model(program)
+    for top in program.body:
+        grid: list[Scope] = []
+        body: Body = (top,)
+        while len(body) == 1 and isinstance(body[0], Scope) and body[0].mark in GRID:
+            grid.append(body[0])
+            body = body[0].body
+        used = {load.buffer for load, _ in touches(body)} & set(names)
+        total = sum(_block_bytes(known, grid, name) for name in used)
+        if total > limit:
+            listed = ", ".join(sorted(used))
+            reason = (
+                f"a block of {top.name} would need {total} bytes of shared memory for {listed}, over {limit}"
+            )
+            return Violation(0, reason, "stage smaller blocks, or mark the scopes of the grid first")
+    return None
+
+
+def _block_bytes(known: Model, grid: Sequence[Scope], name: str) -> int:
+    """Return the bytes of what a block has of a buffer, all of it where blocks share it."""
+    buffer = known.buffers[name]
+    held = held_by_blocks(known, grid, name, known.by_buffer[name]) or Held()
+    shape = [held.splits[d].extent if d in held.splits else n for d, n in enumerate(known.shape(name))]
+    return layout(replace(buffer, shape=tuple(Literal(n, I64) for n in shape))).bytes
 
 
 def nest(program: Program, scope: str) -> Iterator[Scope]:

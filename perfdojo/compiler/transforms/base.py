@@ -89,7 +89,17 @@ class Transform(ABC):
     def why_not(self, program: Program, setting: Setting) -> Violation | None:
         """Return why the move is not legal; None when it is."""
         found = next(iter(self.violations(program, setting)), None)
-        return _outgrown(self.rewrite(program)) if found is None and tight(program) else found
+        shares = self._shares(program, setting)
+        if found is not None or not (shares or tight(program)):
+            return found
+        result = self.rewrite(program)
+        return _outgrown(result) or (_over_shared(result, setting) if shares else None)
+
+    def _shares(self, program: Program, setting: Setting) -> bool:
+        """Tell whether the move could take more of the shared memory of a GPU than there is."""
+        if not setting.target.shared_bytes:
+            return False
+        return getattr(self, "space", "") == "shared" or any(b.space == "shared" for b in program.buffers)
 
     def apply(self, program: Program, setting: Setting) -> Program:
         """Return the transformed program.
@@ -124,6 +134,12 @@ def _outgrown(program: Program) -> Violation | None:
     if count > MAX_STATEMENTS:
         return Violation(0, f"there would be {count} statements, over {MAX_STATEMENTS}")
     return None
+
+
+def _over_shared(program: Program, setting: Setting) -> Violation | None:
+    from perfdojo.compiler.transforms._gpu import over_shared
+
+    return over_shared(program, setting)
 
 
 def legal(moves: Iterable[Transform], program: Program, setting: Setting) -> Iterator[Transform]:

@@ -24,8 +24,6 @@ from perfdojo.compiler.lowering.walk import Facts
 from perfdojo.compiler.tree import nodes as all_nodes
 from perfdojo.compiler.walk import const_int
 
-SHARED_BYTES = 48 << 10
-"""Of static shared memory that a block may have, on all devices (CUDA C++ Programming Guide)."""
 ALIGNMENT = 16
 """Bytes that each copy of a temporary begins at multiples of: no access is wider."""
 LOCAL_BYTES = 4 << 10
@@ -138,7 +136,7 @@ class KernelCode:
     ) -> tuple[tuple[Allocate, ...], tuple[Allocate, ...], tuple[Allocate, ...]]:
         """Return the temporaries of a block in shared memory, in global memory, and of its only thread."""
         count = prod(const_int(s.extent) for s in self.grid)
-        free = SHARED_BYTES
+        free = self.context.target.shared_bytes
         shared, each, own = [], [], []
         for a in sorted(kept, key=lambda a: a.elems * a.dtype.bytes):
             bytes_ = a.elems * a.dtype.bytes

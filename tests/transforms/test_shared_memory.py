@@ -1,0 +1,45 @@
+"""Moves that would take more shared memory than a block of a GPU has are refused, with the numbers."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.transforms.states import reason, setting, state
+
+TILES = """kernel tiles
+in  x: f32[8, 96, 128]
+out y: f32[8, 96, 128]
+tmp t: f32[8, 96, 128]
+tmp u: f32[96, 64] space(shared)
+
+b:8@grid_x k:2 i:96 j:64 u[{2},{3}] = x[{0},{2},{1}*64 + {3}]
+| | m:96 n:64 t[{0},{2},{1}*64 + {3}] = u[{2},63 - {3}]
+| r:96 c:128 y[{0},{1},{2}] = t[{0},95 - {1},{2}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("move", "expected"),
+    [
+        (
+            "set_space t shared",
+            "0: a block of b would need 73728 bytes of shared memory for t, u, over 49152",
+        ),
+        ("double_buffer u by k", ""),
+        ("double_buffer u by k ahead", ""),
+        ("pad_dims u 0 200", "0: a block of b would need 75776 bytes of shared memory for u, over 49152"),
+        (
+            "create_temporary x at k in shared",
+            "0: a block of b would need 73728 bytes of shared memory for u, x_t, over 49152",
+        ),
+        ("create_temporary x at i in shared", ""),
+    ],
+)
+def test_shared_memory_of_a_block_is_limited(move: str, expected: str) -> None:
+    assert reason(state(TILES), move, setting("cuda")) == expected
+
+
+def test_what_blocks_share_counts_whole() -> None:
+    program = state(TILES.replace("b:8@grid_x", "b:8"))
+    found = reason(program, "set_space t shared", setting("cuda"))
+    assert found == "0: a block of b would need 417792 bytes of shared memory for t, u, over 49152"
