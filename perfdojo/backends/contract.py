@@ -56,6 +56,13 @@ def _host_command(emitted: EmittedSource, target: Target) -> tuple[str, ...]:
     return "Compile with", command, f"({target.compilers})", last
 
 
+def _returns(emitted: EmittedSource) -> str:
+    if any("heap" in w for w in emitted.workspace):
+        lost = "when memory for a temporary could not be had, then no out array has a defined content"
+        return f"Returns 0; 1 {lost}."
+    return "Returns 0."
+
+
 _PORTABLE = ("-std=c11", "-O3", "-ffp-contract=off", "-frounding-math")
 
 _LEVELS = {
@@ -74,8 +81,10 @@ def _safe(text: str) -> str:
     return kept + "." if kept.endswith("\\") else kept
 
 
-def contract(program: Program, emitted: EmittedSource, placed: Mapping[str, Layout]) -> list[str]:
-    """Return the lines of the comment on the function."""
+def contract(
+    program: Program, emitted: EmittedSource, placed: Mapping[str, Layout], returns: str = ""
+) -> list[str]:
+    """Return the lines of the comment on the function; `returns`: what it gives back, if not the usual."""
     lines = [_formula(program)] if _formula(program) else []
     lines += ["", "Arguments:"] if lines else ["Arguments:"]
     width = max((len(a.name) for a in emitted.arguments), default=0)
@@ -105,9 +114,7 @@ def contract(program: Program, emitted: EmittedSource, placed: Mapping[str, Layo
         *wrap(rules, 97),
         *wrap(_callers(emitted), 97),
         *(f"Workspace: {w}." for w in emitted.workspace),
-        "Returns 0; 1 when memory for a temporary could not be had, then no out array has a defined content."
-        if any("heap" in w for w in emitted.workspace)
-        else "Returns 0.",
+        *wrap(returns or _returns(emitted), 97),
     ]
     return [_safe(line) for line in lines]
 

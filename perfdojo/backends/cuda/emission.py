@@ -9,6 +9,7 @@ from math import prod
 from perfdojo.backends.contract import contract, made_by
 from perfdojo.backends.counters import narrow
 from perfdojo.backends.cuda.printer import CudaPrinter
+from perfdojo.backends.cuda.rtc import instead_of_headers
 from perfdojo.backends.emission import EmitOptions, argument, environment, nested
 from perfdojo.backends.helpers import helper_text
 from perfdojo.backends.names import Names
@@ -23,6 +24,12 @@ from perfdojo.compiler.lowering.walk import values
 from perfdojo.compiler.walk import const_int
 from perfdojo.compiler.work import work
 
+RETURNS = (
+    "The pointers are of memory of the device. The work is put into the stream. Returns 0, or a cudaError_t:"
+    " that of a launch, or cudaErrorMisalignedAddress."
+)
+ACCESS = 16
+"""Bytes of the widest access."""
 ALIGNMENT = 256
 """Bytes that a workspace begins at multiples of, as what cudaMalloc gives does."""
 
@@ -35,6 +42,7 @@ class _Written:
     about: str
     threads: int
     parameters: str
+    signature: str
     arguments: str
     grid: str
     block: str
@@ -81,6 +89,7 @@ def emitted(program: Program, target: Target, fp: FpLevel, options: EmitOptions)
     )
     wide = {b for s in nested(function.body) if isinstance(s, Copy) for b in (s.to, s.source)}
     aligned = [names.give("buffer", a.name) for a in arguments if a.name in wide]
+    made = replace(made, alignment=ACCESS if aligned else 0)
     frame: dict[str, object] = {
         "aligned": aligned,
         "pipeline": "pd_wait" in printer.combined,
@@ -91,13 +100,16 @@ def emitted(program: Program, target: Target, fp: FpLevel, options: EmitOptions)
     prototype = _prototype(symbol, made, names)
     templates = environment("cuda")
     file, header = f"{program.name}.cu", f"{program.name}.cuh"
+    helpers = "\n\n".join(
+        filter(None, (_on_device(helper_text(printer.helpers)), *printer.combined.values()))
+    )
+    code = "\n".join((helpers, *(t for k in written for t in (k.parameters, *k.body))))
     text = templates.get_template("kernel.cu.j2").render(
         **frame,
         file=file,
         header=header,
-        helpers="\n\n".join(
-            filter(None, (_on_device(helper_text(printer.helpers)), *printer.combined.values()))
-        ),
+        helpers=helpers,
+        host=instead_of_headers(code),
         prototype=f'extern "C" {prototype}',
         workspace=total,
         temporaries=temporaries,
@@ -106,7 +118,7 @@ def emitted(program: Program, target: Target, fp: FpLevel, options: EmitOptions)
         **frame,
         file=header,
         guard=f"PERFDOJO_{program.name.upper()}_CUH",
-        contract=contract(program, made, placed),
+        contract=contract(program, made, placed, RETURNS),
         prototype=prototype,
     )
     return replace(made, files=((file, text), (header, head)))
@@ -172,6 +184,7 @@ def _kernel(k: Kernel, name: str, printer: CudaPrinter) -> _Written:
         f"{prod(sizes)} blocks of {prod(k.threads)} threads",
         prod(k.threads),
         ", ".join(parameters),
+        ", ".join(p.replace(" *__restrict__ ", " *") for p in parameters),
         ", ".join(passed),
         ", ".join(map(str, sizes)),
         ", ".join(map(str, k.threads)),

@@ -34,7 +34,7 @@ MAX_THREADS = 1024
 
 
 def over_shared(program: Program, setting: Setting) -> Violation | None:
-    """Return that the blocks of a kernel would need more shared memory than there is; None when they do not."""
+    """Return that blocks would need more shared memory than there is; None when they would not."""
     limit, names = setting.target.shared_bytes, [b.name for b in program.buffers if b.space == "shared"]
     if not limit or not names:
         return None
