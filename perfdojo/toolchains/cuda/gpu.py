@@ -53,7 +53,7 @@ def run_on_gpu(emitted: EmittedSource, library: Path, inputs: Mapping[str, Array
     unfit = find_gpu() or why_unfit_inputs(emitted.arguments, inputs)
     if unfit:
         return RunResult("not-runnable", unfit)
-    gpu = _Gpu(emitted, library, inputs)
+    gpu = Launcher(emitted, library, inputs)
     status = gpu.call()
     try:
         gpu.cupy.cuda.get_current_stream().synchronize()
@@ -83,7 +83,7 @@ def measure_on_gpu(
     unfit = find_gpu() or why_unfit_inputs(emitted.arguments, inputs)
     if unfit:
         return Measurement("not-runnable", unfit, cache=cache)
-    gpu = _Gpu(emitted, library, inputs)
+    gpu = Launcher(emitted, library, inputs)
     if status := gpu.call():
         return Measurement("crash", f"the launcher returns {status}, an error of CUDA", cache=cache)
     first = gpu.sample(1, cache == "cold")
@@ -103,7 +103,7 @@ def measure_on_gpu(
     )  # fmt: skip
 
 
-class _Gpu:
+class Launcher:
     """Arguments in the memory of the GPU, and the launcher."""
 
     def __init__(self, emitted: EmittedSource, library: Path, inputs: Mapping[str, Array]) -> None:
