@@ -20,11 +20,31 @@ class Fault:
         Raises:
             ValueError: the source has changed and the fault has to be written anew.
         """
-        if source.count(self.old) != 1:
-            raise ValueError(
-                f"{self.title}: {self.old!r} occurs {source.count(self.old)} times in {self.module}"
-            )
-        return source.replace(self.old, self.new)
+        return _changed(source, self.old, self.new, f"{self.title}, {self.module}")
+
+
+@dataclass(frozen=True, slots=True)
+class FileFault:
+    """`old`, which occurs once in `file`, a path from the root of the sources, becomes `new`."""
+
+    title: str
+    file: str
+    old: str
+    new: str
+
+    def planted(self, text: str) -> str:
+        """Return the faulty text of the file.
+
+        Raises:
+            ValueError: the file has changed and the fault has to be written anew.
+        """
+        return _changed(text, self.old, self.new, f"{self.title}, {self.file}")
+
+
+def _changed(text: str, old: str, new: str, what: str) -> str:
+    if text.count(old) != 1:
+        raise ValueError(f"{what}: {old!r} occurs {text.count(old)} times")
+    return text.replace(old, new)
 
 
 def fault(module: str, title: str, old: str, new: str) -> Fault:

@@ -2,32 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from tests.fuzz.faults.fault import FileFault as Fault
 
 NESTS = "perfdojo/compiler/lowering/nests/"
 BACKEND = "perfdojo/backends/snitch/"
 TEMPLATES = "perfdojo/templates/snitch/"
-
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """`old`, which occurs once in `file`, becomes `new`."""
-
-    title: str
-    file: str
-    old: str
-    new: str
-
-    def planted(self, text: str) -> str:
-        """Return the faulty text of the file.
-
-        Raises:
-            ValueError: the file has changed and the fault has to be written anew.
-        """
-        if text.count(self.old) != 1:
-            raise ValueError(f"{self.title}: {self.old!r} occurs {text.count(self.old)} times in {self.file}")
-        return text.replace(self.old, self.new)
-
 
 FAULTS: tuple[Fault, ...] = (
     Fault(

@@ -6,7 +6,7 @@ import random
 import traceback
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from perfdojo.backends import emit
 from perfdojo.compiler.emitted import EmittedSource
@@ -21,25 +21,9 @@ from perfdojo.toolchains.snitch.run import Built, run
 from tests.fuzz.programs import lacks
 from tests.fuzz.snitch.batches import built
 from tests.fuzz.snitch.sequences import Sequence, sequence
+from tests.fuzz.tally import Tally
 
 KINDS = ("normal", "normal", "special", "special", "cancel", "equal")
-
-
-@dataclass(slots=True)
-class Tally:
-    """What some seeds came to: pairs, what their code has, the moves, and reports of what is wrong."""
-
-    pairs: int = 0
-    has: Counter[str] = field(default_factory=Counter)
-    moves: Counter[str] = field(default_factory=Counter)
-    wrong: list[str] = field(default_factory=list)
-
-    def add(self, other: Tally) -> None:
-        """Add another tally to this one."""
-        self.pairs += other.pairs
-        self.has += other.has
-        self.moves += other.moves
-        self.wrong += other.wrong
 
 
 def run_seeds(seeds: Iterable[int], tools: Tools) -> Tally:
@@ -117,11 +101,3 @@ def report(made: Sequence, reason: str) -> str:
         f"seed {made.seed}, {made.target} {made.setting.fp}, {made.cores or 'all'} cores: {reason}\n{moves}\n"
         f"of\n{render(made.start)}\nmade\n{render(made.program)}"
     )
-
-
-def table(total: Tally) -> str:
-    """Return the table of a run as Markdown."""
-    rows = [("pairs", total.pairs), *total.has.most_common(), ("wrong", len(total.wrong))]
-    lines = ["| | |", "|---|---:|", *(f"| {name} | {count:,} |" for name, count in rows)]
-    moves = ", ".join(f"{name} {count:,}" for name, count in sorted(total.moves.items()))
-    return "\n".join(lines) + f"\n\nMoves: {moves}.\n"

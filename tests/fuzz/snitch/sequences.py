@@ -6,16 +6,13 @@ import random
 from dataclasses import dataclass
 
 from perfdojo.backends import get_target
-from perfdojo.compiler.analysis.touches import touches
-from perfdojo.compiler.ir import Node, Program, Scope
+from perfdojo.compiler.ir import Program, Scope
 from perfdojo.compiler.lowering.target import FpLevel
-from perfdojo.compiler.recipes import run_recipe
-from perfdojo.compiler.schedule import History, parse_move
-from perfdojo.compiler.text.render import render
 from perfdojo.compiler.transforms.base import Setting, Transform
 from perfdojo.compiler.walk import const_int
+from tests.fuzz.making import Making, touched
 from tests.fuzz.programs import executions
-from tests.fuzz.sequences import GROWTH, MOST_STATEMENTS, WEIGHTS, random_move
+from tests.fuzz.sequences import GROWTH, WEIGHTS
 from tests.fuzz.snitch.programs import program
 from tests.fuzz.snitch.writer import WIDTH
 
@@ -71,7 +68,7 @@ def sequence(seed: int) -> Sequence:
     start = program(rng)
     made = _Making(rng, at, start, GROWTH * executions(start) + 200)
     if rng.random() < RECIPE:
-        made.recipe()
+        made.recipe("streams")
         made.some(SHAPE, rng.choice((0, 0, 1)))
     else:
         made.some(SHAPE, rng.choice((0, 0, 1, 2, 3, 4)))
@@ -88,23 +85,8 @@ def sequence(seed: int) -> Sequence:
     return Sequence(seed, target, at, cores, start, tuple(made.moves), made.now)
 
 
-class _Making:
-    """A sequence that is being made."""
-
-    def __init__(self, rng: random.Random, at: Setting, start: Program, limit: int) -> None:
-        self.rng, self.at, self.now, self.limit = rng, at, start, limit
-        self.moves: list[Transform] = []
-
-    def recipe(self) -> None:
-        """Make the moves of the recipe that plans programs without a schedule."""
-        history = History(self.now, self.at)
-        try:
-            run_recipe(history, "streams")
-        except Exception as error:
-            error.add_note(render(self.now))
-            raise
-        self.moves += [state.step.move for state in history.states]
-        self.now = history.program
+class _Making(Making):
+    """A sequence towards Snitch."""
 
     def lanes(self) -> None:
         """Cut words off scopes along which elements are neighbours, and run these in lanes."""
@@ -141,29 +123,3 @@ class _Making:
                 self.make(f"dma {s}")
         if self.rng.random() < 0.5:
             self.some(dict.fromkeys(SHAPE, 0.01) | {"double_buffer": 100.0}, 1)
-
-    def make(self, text: str) -> bool:
-        """Make a move where it is legal; tell if it was."""
-        move = parse_move(text)
-        if move.why_not(self.now, self.at) is not None:
-            return False
-        self.moves.append(move)
-        self.now = move.rewrite(self.now)
-        return True
-
-    def some(self, weights: dict[str, float], count: int) -> None:
-        """Make so many moves at most, as long as the program does not become too large."""
-        for _ in range(count):
-            move = random_move(self.now, self.at, self.rng, weights)
-            if move is None:
-                return
-            following = move.rewrite(self.now)
-            if executions(following) > self.limit or len(following.statements) > MOST_STATEMENTS:
-                return
-            self.moves.append(move)
-            self.now = following
-
-
-def touched(body: tuple[Node, ...]) -> set[str]:
-    """Return the buffers that nodes access."""
-    return {load.buffer for load, _ in touches(body)}

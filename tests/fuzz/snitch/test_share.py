@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-import ast
 from collections import Counter
 
 import pytest
 
 from perfdojo.toolchains.results import MissingTool
 from perfdojo.toolchains.snitch.gcc import Tools, find_tools
+from tests.fuzz.planted_copies import stale
 from tests.fuzz.snitch.faults import FAULTS
-from tests.fuzz.snitch.planted import ROOT
 from tests.fuzz.snitch.run import run_seeds
 from tests.fuzz.snitch.sequences import sequence
 
 
 def test_every_fault_still_applies() -> None:
-    wrong = []
-    for fault in FAULTS:
-        try:
-            text = fault.planted((ROOT / fault.file).read_text("utf-8"))
-            if fault.file.endswith(".py"):
-                ast.parse(text)
-        except (SyntaxError, ValueError) as error:
-            wrong.append(f"{fault.title}: {error}")
+    wrong = stale(FAULTS)
     assert not wrong, "\n".join(wrong)
 
 
