@@ -67,6 +67,60 @@ tmp t: f32[300]
 300 y[{0}] = t[299 - {0}] * 2.0
 """
 
+GUARDED = """kernel guarded
+in  x: f32[8]
+inout y: f32[2, 8]
+
+2@grid_x 8@block_x 3@block_y 4 y[{0},{1}] += x[{1}] if {2} == 1
+"""
+SELDOM = """kernel seldom
+in  x: f32[4, 8]
+out y: f32[4, 8]
+tmp v: f32[]
+
+4@grid_x 8@block_x v[] = x[{0},{1}] + 1.0 if {0} < 1
+| | y[{0},{1}] = v[] * v[] if {0} < 1
+| | y[{0},{1}] = x[{0},{1}] if {0} >= 1
+"""
+ONE_AXIS = """kernel one_axis
+in  x: f32[2, 4, 8, 3]
+out y: f32[2, 4, 8, 3]
+tmp t: f32[4, 3]
+
+2@grid_x 4@block_y 8@block_x 3 t[{1},{3}] = x[{0},{1},{2},{3}] + 1.0
+| | | 3 y[{0},{1},{2},{3}] = t[{1},2 - {3}]
+"""
+ONE_GRID_AXIS = """kernel one_grid_axis
+in  x: f32[4, 8, 2]
+out y: f32[4, 8, 2]
+tmp t: f32[4, 2]
+
+4@grid_y 8@grid_x 2@block_x t[{0},{2}] = x[{0},{1},{2}] + 1.0
+| | 2@block_x y[{0},{1},{2}] = t[{0},1 - {2}]
+"""
+UNREACHED = """kernel unreached
+in  x: f32[4, 2]
+inout y: f32[4]
+tmp t: f32[2]
+
+4@grid_x 2@block_x t[{1}] = x[{0},{1}] if {0} >= 1
+| 4 y[{0}] += t[0] - t[1] if {0} >= 1
+"""
+FIRST_ALONE = """kernel first_alone
+in  x: f32[3, 8]
+out y: f32[3]
+out z: f32[3, 8]
+tmp s: f32[]
+tmp t: f32[]
+
+3@grid_x s[] = x[{0},7]
+| 8@block_x z[{0},{1}] = x[{0},{1}]
+| 8 t[] = s[]
+| | 1@block_x t[] += 1.0
+| | s[] = t[]
+| y[{0}] = s[]
+"""
+
 
 def made(text: str, planned: bool = False) -> tuple[Program, EmittedSource]:
     program = bind(parse(text, "k.ir"))
@@ -91,8 +145,11 @@ needs_cxx = pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
 @needs_cxx
 @pytest.mark.parametrize(
     ("text", "barriers"),
-    [(ROWS, 1), (TURNS, 2), (APART, 0), (LARGE, 1)],
-    ids=["rows", "turns", "apart", "large"],
+    [
+        *((ROWS, 1), (TURNS, 2), (APART, 0), (LARGE, 1), (GUARDED, 0), (SELDOM, 0), (ONE_AXIS, 0)),
+        *((ONE_GRID_AXIS, 1), (UNREACHED, 1), (FIRST_ALONE, 2)),
+    ],
+    ids=lambda v: v.split()[1] if isinstance(v, str) else "",
 )
 def test_threads_wait_where_they_meet(text: str, barriers: int) -> None:
     program, emitted = made(text)

@@ -16,10 +16,11 @@ from dataclasses import dataclass, field
 from perfdojo.compiler.analysis.accesses import Access, Model
 from perfdojo.compiler.analysis.affine import Affine
 from perfdojo.compiler.analysis.block import BlockPart
-from perfdojo.compiler.analysis.dependence import private_buffers
+from perfdojo.compiler.analysis.dependence import is_private
 from perfdojo.compiler.analysis.digits import Split, split_high, split_low
 from perfdojo.compiler.analysis.meeting import accesses_in
 from perfdojo.compiler.analysis.touches import touches
+from perfdojo.compiler.analysis.undecided import Undecided
 from perfdojo.compiler.ir import Scope
 from perfdojo.compiler.walk import const_int
 
@@ -52,7 +53,7 @@ def held_by_blocks(known: Model, grid: Sequence[Scope], name: str, accesses: Seq
         if found is not None:
             splits[d] = found
             open_ -= found.scopes
-    open_ = {s for s in open_ if name not in private_buffers(known, s)}
+    open_ = {s for s in open_ if not _could_own(known, s, name)}
     return None if open_ else Held(splits)
 
 
@@ -106,7 +107,7 @@ class Holders:
         private: set[str] | None = None
         users = list({id(p): p for p, _ in used}.values())
         for p in users:
-            own = {s.mark for s in p.scopes if name in private_buffers(self.known, s.name)}
+            own = {s.mark for s in p.scopes if _could_own(self.known, s.name, name)}
             private = own if private is None else private & own
         axes |= private or set()
         if not all(self._covered(p, a, axes) for p, a in used):
@@ -127,6 +128,14 @@ class Holders:
             written = _written(p)
             if (self._missing[id(p)] or p.warp is not None) and not written <= self.held.keys():
                 yield from (n for n in written & self.held.keys() if self.held[n].lasting)
+
+
+def _could_own(known: Model, scope: str, name: str) -> bool:
+    """Tell whether each iteration of a scope could have its own copy, whether or not it needs one."""
+    try:
+        return is_private(known, scope, name)
+    except Undecided:
+        return False
 
 
 def _written(part: BlockPart) -> set[str]:

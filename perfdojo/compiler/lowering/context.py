@@ -105,6 +105,16 @@ class Context:
         dma = "dma" in self.target.marks
         self.in_main = dma and any(s.mark == "dma" for s in scopes(self.program))
 
+    @property
+    def on_gpu(self) -> bool:
+        """Whether the code is that of threads of a GPU."""
+        return "grid_x" in self.target.marks
+
+    @property
+    def concurrent(self) -> bool:
+        """Whether others run beside what is lowered: threads, cores of a cluster, threads of a GPU."""
+        return max(self.threads, self.cores) > 1 or self.on_gpu
+
     def allows(self, level: FpLevel) -> bool:
         """Tell whether the floating-point level of this call allows what `level` allows."""
         return at_least(self.fp, level)

@@ -3,7 +3,7 @@
     for j { y[j] = x[j] * a[i] }   ->   let t = a[i];  for j { y[j] = x[j] * t }
 
 Index arithmetic stays, compilers move it better. What is evaluated only under a condition stays too, but for
-loads that lie inside their buffer in any case.
+loads that lie inside their buffer in any case; on a GPU, inside an input.
 """
 
 from __future__ import annotations
@@ -131,6 +131,8 @@ class _Finder:
         """Tell whether a load may happen although nothing asks for it, with those in its index."""
         if not isinstance(v, Load) or v.mask is not None or v.lane_offset is not None:
             return False
+        if self.context.on_gpu and self.context.buffers[v.buffer].role != "in":
+            return False  # another thread may be about to write it, or nothing has written it yet
         if not all(map(self._safe, self._loads(v.offset))):
             return False
         low, high = self.context.arena.range(self.context.arena.linear(v.offset))

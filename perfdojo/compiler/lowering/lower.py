@@ -30,10 +30,7 @@ def lower(program: Program, target: Target, fp: FpLevel, threads: int = 1, cores
         cores: cores of a cluster that run it together, where the program has @core scopes; 0: all of them.
     """
     context = Context(explicit_starts(program), target, fp, threads, cores=cores or target.cores)
-    if "grid_x" in target.marks:
-        body = kernels(context)
-    else:
-        body = hinted(clustered(context) or _by_one(context), context)
+    body = kernels(context) if context.on_gpu else hinted(clustered(context) or _by_one(context), context)
     types = tuple((b.name, b.dtype) for b in context.program.buffers)
     return Function(
         program.name, body, types, tuple(sorted(context.lanes.items())), tuple(dict.fromkeys(context.notes))

@@ -22,21 +22,25 @@ MAX_REGISTERS = 256
 """Elements or vectors that one loop may keep; more would only move through the stack."""
 
 
-def promoted(body: Body, context: Context, facts: Facts) -> Body:
-    """Return the body with scalar replacement done in all its loops."""
+def promoted(body: Body, context: Context, facts: Facts, own: frozenset[str] = frozenset()) -> Body:
+    """Return the body with scalar replacement done in all its loops.
+
+    Args:
+        own: buffers of which each thread has its own copy.
+    """
     out: list[Stmt] = []
     for s in body:
         if isinstance(s, For):
-            before, loop, after = _loop(s, context, facts)
-            out += [*before, replace(loop, body=promoted(loop.body, context, facts)), *after]
+            before, loop, after = _loop(s, context, facts, own)
+            out += [*before, replace(loop, body=promoted(loop.body, context, facts, own)), *after]
         elif isinstance(s, If):
-            out.append(replace(s, body=promoted(s.body, context, facts)))
+            out.append(replace(s, body=promoted(s.body, context, facts, own)))
         else:
             out.append(s)
     return tuple(out)
 
 
-def _loop(s: For, context: Context, facts: Facts) -> tuple[list[Stmt], For, list[Stmt]]:
+def _loop(s: For, context: Context, facts: Facts, own: frozenset[str]) -> tuple[list[Stmt], For, list[Stmt]]:
     effects = facts.effects(s)
     if effects.parallel or not effects.written:
         return [], s, []
@@ -50,7 +54,7 @@ def _loop(s: For, context: Context, facts: Facts) -> tuple[list[Stmt], For, list
     for buffer, accesses in groups.items():
         if not all(_invariant(a, effects.defined, effects.written, context) for a in accesses):
             continue
-        kept = _kept(accesses, context)
+        kept = _kept(accesses, context, context.concurrent and buffer not in own)
         if len(kept) + len(registers) > MAX_REGISTERS:
             continue
         for first, written in kept:
@@ -76,7 +80,7 @@ def _invariant(a: Access, defined: frozenset[str], written: frozenset[str], cont
     )
 
 
-def _kept(accesses: list[Access], context: Context) -> list[tuple[Access, bool]]:
+def _kept(accesses: list[Access], context: Context, shared: bool) -> list[tuple[Access, bool]]:
     """Return the elements to keep, conditions 2 to 5: the first access of each, and whether it is written."""
     first: dict[Key, Access] = {}
     certain: dict[Key, bool] = {}
@@ -95,7 +99,7 @@ def _kept(accesses: list[Access], context: Context) -> list[tuple[Access, bool]]
             continue
         if not certain[key] and not _inside(a, context):
             continue
-        if max(context.threads, context.cores) > 1 and written[key] and not certainly_written[key]:
+        if shared and written[key] and not certainly_written[key]:
             continue
         kept.append((a, written[key]))
     return kept

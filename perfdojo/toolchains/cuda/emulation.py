@@ -48,6 +48,7 @@ FLAGS = (
     "-std=c++17",
     "-O1",
     "-finline-small-functions",
+    "-fno-tree-loop-im",
     "-g",
     "-Wall",
     "-Wextra",
@@ -65,7 +66,8 @@ FLAGS = (
     "-D__CUDACC__",
 )
 """The sanitizers add calls at each access, which the program defines; their libraries are not linked.
-Little is optimised, so that accesses stay where they are written and keep their lines."""
+Little is optimised, so that accesses stay where they are written and keep their lines: a load that is moved
+in front of a loop would be made by threads that never come to it."""
 
 _WRAPPED = ("memcpy", "memmove", "memset")
 _NAME = re.compile(r"[A-Za-z_]\w*")
@@ -86,8 +88,13 @@ class Emulated:
     warnings: str
 
 
-def build_emulation(emitted: EmittedSource, host: Host, architecture: str) -> Emulated | Failure:
+def build_emulation(
+    emitted: EmittedSource, host: Host, architecture: str, call: str = ""
+) -> Emulated | Failure:
     """Compile and link the kernel for the host, and the program that runs it.
+
+    Args:
+        call: C text of `int perfdojo_call(void **arguments)`; "": it calls the launcher.
 
     Raises:
         MissingTool: g++ is not installed.
@@ -105,7 +112,7 @@ def build_emulation(emitted: EmittedSource, host: Host, architecture: str) -> Em
     compiled = build_files(request, host.compiler, host.cpu, host.places)
     if isinstance(compiled, Failure):
         return compiled
-    library = _link(emitted, compiled, host)
+    library = _link(emitted, compiled, host, call or launcher_call(emitted))
     if isinstance(library, Failure):
         return library
     return Emulated(library.path, program.path, read_contents(library.path), compiled.warnings)
@@ -135,36 +142,42 @@ def runner(host: Host, *flags: str) -> Artifact | Failure:
     return build_files(request, host.compiler, host.cpu, host.places)
 
 
-def _link(emitted: EmittedSource, compiled: Artifact, host: Host) -> Artifact | Failure:
+def _link(emitted: EmittedSource, compiled: Artifact, host: Host, call: str) -> Artifact | Failure:
     """Link the kernel with what calls it; its libraries leave out those of the sanitizers."""
     names = undefined_shared(compiled.path)
     assert all(_NAME.fullmatch(n) for n in names), names
     request = BuildRequest(
         f"{emitted.kernel}-cuda-linked",
         "shared",
-        (call_file(emitted, names),),
+        (_call_file(call, names),),
         ("-O1",),
         (str(compiled.path), *(f"-Wl,--wrap={w}" for w in _WRAPPED), "-lstdc++", "-lm"),
     )
     return build_files(request, host.compiler, host.cpu, host.places)
 
 
-def call_file(emitted: EmittedSource, dynamic: tuple[str, ...]) -> tuple[str, str]:
-    """Return the C file that calls the launcher, and holds dynamic shared memory under all its names."""
-    most = max(d.shared_per_block for d in DEVICES.values())
+def launcher_call(emitted: EmittedSource, name: str = "perfdojo_call") -> str:
+    """Return a C function that calls the launcher with an array of pointers."""
     values = "".join(f"arguments[{k}], " for k in range(len(emitted.arguments)))
     types = "".join("void *, " for _ in emitted.arguments)
+    return (
+        f"int {emitted.symbol}({types}void *);\n"
+        f"int {name}(void **arguments);\n\n"
+        f"int {name}(void **arguments)\n{{\n"
+        f"    (void)arguments;\n    return {emitted.symbol}({values}(void *)0);\n}}\n"
+    )
+
+
+def _call_file(call: str, dynamic: tuple[str, ...]) -> tuple[str, str]:
+    """Return the C file with `perfdojo_call`, which holds dynamic shared memory under all its names."""
+    most = max(d.shared_per_block for d in DEVICES.values())
     aliases = "".join(
         f'extern __thread char {n}[{most}] __attribute__((alias("{DYNAMIC}")));\n' for n in dynamic
     )
     text = (
         "/* Calls the launcher through an array of pointers; all dynamic shared memory is one array. */\n"
         f"__thread char {DYNAMIC}[{most}] __attribute__((aligned(1024)));\n{aliases}"
-        f"int {emitted.symbol}({types}void *);\n"
-        "int perfdojo_call(void **arguments);\n"
         "void *perfdojo_dynamic_start(void);\n\n"
-        f"void *perfdojo_dynamic_start(void) {{ return {DYNAMIC}; }}\n\n"
-        "int perfdojo_call(void **arguments)\n{\n"
-        f"    (void)arguments;\n    return {emitted.symbol}({values}(void *)0);\n}}\n"
+        f"void *perfdojo_dynamic_start(void) {{ return {DYNAMIC}; }}\n\n{call}"
     )
     return "perfdojo-call.c", text

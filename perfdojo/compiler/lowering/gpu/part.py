@@ -76,7 +76,8 @@ class PartCode:
         others = {load.buffer for p in self.parts if p is not item for load, _ in touches(p.nodes)}
         needed = frozenset(n for n in used if n in others or n not in self.context.splits)
         facts = Facts(self.context.arena)
-        code = promoted(code, self.context, facts)
+        own = frozenset(self.context.splits) if self.single else item.kept
+        code = promoted(code, self.context, facts, own)
         code = hoisted(code, self.context, facts)
         code = forwarded(code, self.context, facts)
         return alive(code, self.context, needed)
