@@ -56,6 +56,14 @@ def test_the_seed_notation_is_canonical(text: str) -> None:
     assert render(parse(text)) == text
 
 
+@pytest.mark.parametrize("value", ["0", "-(-0)", "-(-1)", "-(-0) - x[{0}]"])
+def test_signs_of_whole_literals_stay(value: str) -> None:
+    text = f"kernel k\nin  x: i32[3]\nout y: i32[3]\n\n3 y[{{0}}] = {value}\n"
+    program = bind(parse(text))
+    assert render(program) == text
+    assert bind(parse(render(program))) == program
+
+
 STREAMED = """\
 kernel streamed
 in  x: f32[8] prefetch(64)

@@ -124,7 +124,10 @@ def _render(e: ir.Expr, around: tuple[str, ...]) -> tuple[str, int]:
         space = " " if info.symbol.isalpha() else ""
         operand = e.args[0]
         if e.op == "neg" and isinstance(operand, ir.Literal):
-            return f"-({_literal(operand)[0]})", p
+            is_zero = (
+                not operand.dtype.is_float and operand.value == 0
+            )  # "-(0)" reads as a literal, "-(-0)" does not
+            return f"-({'-0' if is_zero else _literal(operand)[0]})", p
         return f"{info.symbol}{space}{_at(operand, p, around)}", p
     # comparisons do not chain: both sides need a tighter operation
     left = p + 1 if info.rule == "compare" else p
