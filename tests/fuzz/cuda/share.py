@@ -1,0 +1,3 @@
+"""What CI runs of the soundness run for GPUs."""
+
+SHARE_PAIRS = 400
