@@ -121,6 +121,18 @@ tmp t: f32[]
 | y[{0}] = s[]
 """
 
+AT_FIRST = """kernel at_first
+in  x: f32[3, 5]
+out y: f32[3, 5]
+out z: f32[5, 2]
+tmp t: f32[]
+
+5@grid_x 3 t[] = x[{1},{0}] * 0.5 if {1} < 1
+| | y[{1},{0}] = t[] + 1.0
+| | t[] = x[{1},{0}]
+| 2@block_x z[{0},{1}] = x[{1},{0}]
+"""
+
 
 def made(text: str, planned: bool = False) -> tuple[Program, EmittedSource]:
     program = bind(parse(text, "k.ir"))
@@ -147,7 +159,7 @@ needs_cxx = pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
     ("text", "barriers"),
     [
         *((ROWS, 1), (TURNS, 2), (APART, 0), (LARGE, 1), (GUARDED, 0), (SELDOM, 0), (ONE_AXIS, 0)),
-        *((ONE_GRID_AXIS, 1), (UNREACHED, 1), (FIRST_ALONE, 2)),
+        *((ONE_GRID_AXIS, 1), (UNREACHED, 1), (FIRST_ALONE, 2), (AT_FIRST, 0)),
     ],
     ids=lambda v: v.split()[1] if isinstance(v, str) else "",
 )

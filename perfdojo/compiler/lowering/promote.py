@@ -5,7 +5,8 @@
 It is done at the outermost loop that allows it. Conditions, for each buffer that the loop writes: (1) no
 offset depends on the loop or on anything defined in it; (2) two accesses are of the same elements or of none
 in common; (3) each element is accessed in every run or lies inside the buffer in any case; (4) with threads,
-it is written in every run, so that nothing is written back that another thread owns; (5) its value crosses
+it is written in every run, so that nothing is written back that another thread owns; on a GPU its first
+access happens in every run, so that nothing is loaded that nobody has written; (5) its value crosses
 iterations.
 """
 
@@ -100,6 +101,8 @@ def _kept(accesses: list[Access], context: Context, shared: bool) -> list[tuple[
         if not certain[key] and not _inside(a, context):
             continue
         if shared and written[key] and not certainly_written[key]:
+            continue
+        if shared and context.on_gpu and not a.certain:
             continue
         kept.append((a, written[key]))
     return kept

@@ -66,10 +66,10 @@ FAULTS: tuple[Fault, ...] = (
         "opened = [item]",
     ),
     Fault(
-        "threads have copies of what they share along one axis",
+        "threads along an axis share what only those along another one need copies of",
         LOWERING + "gpu.py",
         "if all(self._could_own(s, n) for s in several)",
-        "if any(self._could_own(s, n) for s in several)",
+        "if all(n in private_buffers(self.known, s.name) for s in several)",
     ),
     Fault(
         "temporaries that threads need copies of are one",
@@ -78,10 +78,10 @@ FAULTS: tuple[Fault, ...] = (
         "frozenset())",
     ),
     Fault(
-        "blocks have copies of what they share",
+        "blocks along an axis share what only those along another one need copies of",
         LOWERING + "gpu.py",
-        "return all(self._could_own(s, name) for s in self.grid if const_int(s.extent) > 1)",
-        "return True",
+        "return all(self._could_own(s, name) for s in self.grid if",
+        "return all(name in private_buffers(self.known, s.name) for s in self.grid if",
     ),
     Fault(
         "kernels have copies of what they share",
@@ -105,6 +105,12 @@ FAULTS: tuple[Fault, ...] = (
         "what a thread does not write is written back",
         LOWERING + "promote.py",
         "if shared and written[key] and not certainly_written[key]:",
+        "if False:",
+    ),
+    Fault(
+        "what nobody has written may be kept in a register",
+        LOWERING + "promote.py",
+        "if shared and context.on_gpu and not a.certain:",
         "if False:",
     ),
     Fault(

@@ -63,7 +63,7 @@ class _Block:
             for _ in range(self.rng.randint(1, 3)):
                 self._filled()
             for _ in range(self.rng.randint(0, 4)):
-                self.rng.choice((self._filled, self._total, self._again, self._turns, self._result))()
+                self.rng.choice(_PHASES)(self)
             self._result()
         text = self.w.text()
         if self.w.dtype == "i32":
@@ -113,8 +113,11 @@ class _Block:
 
     def _value(self, scopes: list[tuple[str, int]], depth: int = 2) -> str:
         rng, leaves = self.rng, []
+        b: Buffer | None = None
         for _ in range(rng.choice((1, 2, 2))):
-            if self.full and rng.random() < 0.75:
+            if b is not None and rng.random() < 0.35:
+                pass  # two elements of one buffer
+            elif self.full and rng.random() < 0.75:
                 b = rng.choice(self.full[-4:])
             else:
                 b = self.w.declare("in", [n for _, n in (*self.rows, *scopes)])
@@ -181,6 +184,21 @@ class _Block:
         self._line(second, f"{self._own(total, second)} += {leaf}{self._guard(scopes)}", 1)
         self.full.append(total)
 
+    def _each(self) -> None:
+        """A few elements for each step, along all scopes or some of them, which the same step uses."""
+        scopes = self._steps(self._shape() or self.sizes[:1])
+        kept = self.rng.sample(scopes, self.rng.randint(0, len(scopes)))
+        few = self._steps([self.rng.choice((2, 3))])
+        t = self.w.declare("tmp", [n for _, n in (*kept, *few)])
+        filled = self._value([*scopes, *few])
+        self._line([*scopes, *few], f"{self._own(t, [*kept, *few])} = {filled}")
+        y = self.w.declare("out", [n for _, n in (*self.rows, *scopes)])
+        place = self._own(y, [*self.rows, *scopes])
+        at = [f"{{{name}}}" for name, _ in kept]
+        leaves = [f"{t.name}[{', '.join((*at, str(n)))}]" for n in range(few[0][1])]
+        self._line([], f"{place} = {self.w.value(leaves, 2)}", len(scopes))
+        self.full.append(y)
+
     def _result(self) -> None:
         """An output, or an argument that is read as well."""
         scopes = self._steps(self._shape())
@@ -189,3 +207,6 @@ class _Block:
         sign = self.rng.choice(("=", "+=", "max=")) if role == "inout" else "="
         self._line(scopes, f"{self._own(y, [*self.rows, *scopes])} {sign} {self._value(scopes)}")
         self.full.append(y)
+
+
+_PHASES = (_Block._filled, _Block._total, _Block._again, _Block._turns, _Block._each, _Block._result)

@@ -74,7 +74,7 @@ class _Making(Making):
             free = self._axes()
             while free and self.make(f"grid {name} {free.pop()}"):
                 body = self.now.scopes[name].node.body
-                if len(body) > 1 or not isinstance(body[0], Scope) or self.rng.random() < 0.6:
+                if len(body) > 1 or not isinstance(body[0], Scope) or self.rng.random() < 0.4:
                     break
                 if not any(isinstance(n, Scope) for n in body[0].body) and self.rng.random() < 0.9:
                     break  # it is left for threads
@@ -122,7 +122,9 @@ class _Making(Making):
                 pass
 
     def _axes(self) -> list[str]:
-        """Return the axes, the first one to take last: x mostly."""
+        """Return the axes, the first one to take last: x mostly; now and then one that is taken."""
+        if self.rng.random() < 0.2:
+            return [self.rng.choice("xyz") for _ in range(3)]
         return self.rng.choice((["z", "y", "x"],) * 4 + (["z", "x", "y"], ["x", "y", "z"]))[:]
 
     def _is_in_block(self, scope: str) -> bool:
