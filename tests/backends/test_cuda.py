@@ -133,6 +133,31 @@ tmp t: f32[]
 | 2@block_x z[{0},{1}] = x[{1},{0}]
 """
 
+OF_BLOCKS = """kernel of_blocks
+in  x: f32[3, 8]
+out y: f32[3, 8]
+tmp t: f32[8] space(heap)
+
+3@grid_x 8@block_x t[{1}] = x[{0},{1}] + 1.0
+| 8@block_x y[{0},{1}] = t[7 - {1}]
+"""
+OF_THREADS = """kernel of_threads
+in  x: f32[3, 8, 2]
+out y: f32[3, 8, 2]
+tmp t: f32[2] space(shared)
+
+3@grid_x 8@block_x 2 t[{2}] = x[{0},{1},{2}] + 1.0
+| | 2 y[{0},{1},{2}] = t[1 - {2}]
+"""
+LARGE_OF_THREADS = """kernel large_of_threads
+in  x: f32[2, 4, 2000]
+out y: f32[2, 4, 2000]
+tmp t: f32[2000]
+
+2@grid_x 4@block_x 2000 t[{2}] = x[{0},{1},{2}] + 1.0
+| | 2000 y[{0},{1},{2}] = t[1999 - {2}]
+"""
+
 
 def made(text: str, planned: bool = False) -> tuple[Program, EmittedSource]:
     program = bind(parse(text, "k.ir"))
@@ -160,6 +185,7 @@ needs_cxx = pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
     [
         *((ROWS, 1), (TURNS, 2), (APART, 0), (LARGE, 1), (GUARDED, 0), (SELDOM, 0), (ONE_AXIS, 0)),
         *((ONE_GRID_AXIS, 1), (UNREACHED, 1), (FIRST_ALONE, 2), (AT_FIRST, 0)),
+        *((OF_BLOCKS, 1), (OF_THREADS, 0), (LARGE_OF_THREADS, 0)),
     ],
     ids=lambda v: v.split()[1] if isinstance(v, str) else "",
 )

@@ -8,6 +8,7 @@ from math import prod
 
 from perfdojo.compiler.analysis.accesses import Model
 from perfdojo.compiler.analysis.block import BlockPart, Item, Meeting, all_parts
+from perfdojo.compiler.analysis.dependence import private_buffers
 from perfdojo.compiler.analysis.kept import WARP, Held, Holders, held_by_blocks
 from perfdojo.compiler.analysis.touches import touches
 from perfdojo.compiler.analysis.waiting import Waiting
@@ -27,7 +28,7 @@ from perfdojo.compiler.walk import const_int
 ALIGNMENT = 16
 """Bytes that each copy of a temporary begins at multiples of: no access is wider."""
 LOCAL_BYTES = 4 << 10
-"""Of one temporary of a thread; larger ones lie in memory that others see."""
+"""Of one temporary of a thread; larger ones lie in memory that others see, if threads can share them."""
 
 
 class KernelCode:
@@ -63,7 +64,7 @@ class KernelCode:
     def takes(self, name: str) -> bool:
         """Tell whether each block holds elements of its own of a temporary that no other function has."""
         found = held_by_blocks(self.known, self.grid, name, self.known.by_buffer[name])
-        if found is not None and self.context.layouts[name].buffer.space != "heap":
+        if found is not None:
             self.held[name] = found
         return name in self.held
 
@@ -72,8 +73,7 @@ class KernelCode:
     def _parts(self) -> list[Item]:
         """Return the parts with their barriers; what threads hold is in `held` then."""
         whole: frozenset[str] = frozenset()
-        spaces = {name: self.context.layouts[name].buffer.space for name in self.held}
-        blocks = {name: how for name, how in self.held.items() if spaces[name] != "shared"}
+        blocks = {name: how for name, how in self.held.items() if self._may_be_of_threads(name)}
         while True:
             items = list(Cutting(whole, self.lanes).items(self.nodes, tuple(self.grid)))
             found = Holders(self.known, list(all_parts(items)), self.threads, blocks, self._fits)
@@ -89,8 +89,20 @@ class KernelCode:
             self.context.notes.append(f"scope {name}: each thread runs it, it stands beside other code")
         return items
 
+    def _may_be_of_threads(self, name: str) -> bool:
+        """Tell whether threads may hold a temporary: it lies where it is to only if they can share it."""
+        return self._space(name) not in ("heap", "shared") or self._is_of_each_thread(name)
+
+    def _is_of_each_thread(self, name: str) -> bool:
+        """Tell whether threads would not compute the same if they shared a temporary."""
+        marked = (n for n in all_nodes(self.nodes) if isinstance(n, Scope) and n.mark in BLOCK)
+        return any(name in private_buffers(self.known, s.name) for s in marked)
+
+    def _space(self, name: str) -> str:
+        return self.context.layouts[name].buffer.space
+
     def _fits(self, name: str, how: Held) -> bool:
-        return self._layout(name, how).bytes <= LOCAL_BYTES
+        return self._layout(name, how).bytes <= LOCAL_BYTES or self._is_of_each_thread(name)
 
     def _layout(self, name: str, how: Held) -> Layout:
         """Return the placement of what one holder has of a temporary."""
@@ -140,15 +152,16 @@ class KernelCode:
         shared, each, own = [], [], []
         for a in sorted(kept, key=lambda a: a.elems * a.dtype.bytes):
             bytes_ = a.elems * a.dtype.bytes
-            if single and bytes_ <= LOCAL_BYTES:
+            asked = self._space(a.buffer) == "heap"
+            if single and bytes_ <= LOCAL_BYTES and not asked:
                 own.append(replace(a, space="stack"))
-            elif not single and bytes_ <= free:
+            elif not single and bytes_ <= free and not asked:
                 shared.append(a)
                 free -= bytes_
             else:
                 elems = -(-bytes_ // ALIGNMENT) * ALIGNMENT // a.dtype.bytes
                 each.append(replace(a, space="heap", copies=count, elems=elems))
-                if not single:
+                if not single and not asked:
                     text = f"{bytes_} bytes lie in global memory, a copy for each block"
                     self.context.notes.append(f"{a.buffer}: {text}")
         return tuple(shared), tuple(each), tuple(own)
