@@ -32,7 +32,7 @@ def stale(faults: Sequence[Fault]) -> list[str]:
             text = fault.planted((ROOT / fault.file).read_text("utf-8"))
             if fault.file.endswith(".py"):
                 ast.parse(text)
-        except (SyntaxError, ValueError) as error:
+        except (OSError, SyntaxError, ValueError) as error:
             wrong.append(f"{fault.title}: {error}")
     return wrong
 
