@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from perfdojo.cli.job import Job
     from perfdojo.toolchains.host import Built
+    from perfdojo.toolchains.mca import Estimate
 
 
 def tell_estimates(job: Job, built: Built, figures: dict[str, Any]) -> None:
@@ -47,12 +48,27 @@ def _loop_lines(built: Built, figures: dict[str, Any]) -> list[str]:
     found = [estimate(loop, m) for m in cross.models]
     good = [e for e in found if isinstance(e, Estimate)]
     figures["estimates"] = [
-        {"cpu": e.model.name, "loop": loop.label, "cycles": e.cycles, "pipes": e.share} for e in good
+        {
+            "cpu": e.model.name,
+            "loop": loop.label,
+            "cycles": e.cycles,
+            "pipes": e.share,
+            "busiest": e.busiest,
+            "busy": e.busy,
+        }
+        for e in good
     ]
     if not good:
         return [e for e in found if isinstance(e, str)][:1]
-    lines = [
-        f"{e.model.name}: {e.cycles:.1f} cycles, {e.share:.0%} of its {e.model.pipes} pipes" for e in good
-    ]
-    head = f"innermost loop of {loop.arithmetic} FP operations, by the models of llvm-mca {version}, no time"
-    return [head, *lines]
+    what = f"{loop.arithmetic} FP operations"
+    if not loop.arithmetic:
+        what = f"{len(loop.lines)} instructions, no FP operations"
+    head = f"innermost loop of {what}, by the models of llvm-mca {version}, no time"
+    return [head, *(f"{e.model.name}: {e.cycles:.1f} cycles, {_limit(e)}" for e in good)]
+
+
+def _limit(e: Estimate) -> str:
+    """How busy the FP pipes are; for a loop that leaves them empty what is busiest in its place."""
+    if e.loop.arithmetic:
+        return f"{e.share:.0%} of its {e.model.pipes} pipes"
+    return f"{e.busy:.0%} of its {'dispatch' if e.busiest == 'dispatch' else f'units {e.busiest}'}"

@@ -35,7 +35,8 @@ class HostMachine:
 
     @classmethod
     def find(cls, o: Options, target: str) -> HostMachine:
-        """Return this machine with its compiler, or one for the machine of `target` with an emulator.
+        """Return this machine with its compiler, or one for the machine of `target` with an emulator;
+        that may be missing where nothing is to run.
 
         Raises:
             MissingTool: there is none.
@@ -53,7 +54,7 @@ class HostMachine:
                 f"{cross.compiler} builds no code with threads for {cross.machine} here",
                 hint=f"leave --threads out, or write the source with -o DIR and build it on {cross.machine}",
             )
-        return cls(find_cross(cross), o.threads)
+        return cls(find_cross(cross, runs=o.check or o.time), o.threads)
 
     @property
     def notes(self) -> tuple[str, ...]:

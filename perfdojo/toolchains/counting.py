@@ -15,7 +15,7 @@ from perfdojo.toolchains.builds import Artifact, BuildRequest, build_files
 from perfdojo.toolchains.gcc import QUERY_LIMITS, find_compiler
 from perfdojo.toolchains.harness import Host, Launch, run_harness
 from perfdojo.toolchains.process import Limits, run
-from perfdojo.toolchains.results import Failure
+from perfdojo.toolchains.results import Failure, MissingTool
 
 INTERFACES = (((8, 2), 2), ((0, 0), 1))
 """From which version of qemu on plugins state which version of the interface (include/qemu/qemu-plugin.h)."""
@@ -33,7 +33,10 @@ def count_instructions(
     Returns:
         the count, or one sentence on why there is none.
     """
-    plugin = _plugin(host)
+    try:
+        plugin = _plugin(host)
+    except MissingTool as missing:
+        return f"not counted: {missing.message} (Debian package {missing.package})"
     if isinstance(plugin, Failure):
         return f"the plugin that counts cannot be built: {plugin.text}"
     with tempfile.TemporaryDirectory(prefix="perfdojo-count-") as name:

@@ -70,13 +70,22 @@ def examine_cross() -> list[tuple[str, Literal["ok", "limited"], str, str]]:
             host = find_cross(cross)
             lines.append((target, "ok", f"{host.compiler.version}, run by {host.emulator[0]}", ""))
         except MissingTool as error:
-            text = f"{error.message}: kernels for {target} are emitted, not run"
+            done = "compiled" if _compiles(cross) else "emitted"
+            text = f"{error.message}: kernels for {target} are {done}, not run"
             lines.append((target, "limited", text, error.hint))
     return lines
 
 
-def find_cross(cross: Cross, cpu: Cpu | None = None, places: Places | None = None) -> Host:
-    """Return what builds and runs code for another kind of machine.
+def _compiles(cross: Cross) -> bool:
+    try:
+        find_cross(cross, runs=False)
+    except MissingTool:
+        return False
+    return True
+
+
+def find_cross(cross: Cross, cpu: Cpu | None = None, places: Places | None = None, runs: bool = True) -> Host:
+    """Return what builds and runs code for another kind of machine; without `runs` it need not run any.
 
     Raises:
         MissingTool: compiler, C library or emulator are not there; names the Debian packages.
@@ -85,11 +94,11 @@ def find_cross(cross: Cross, cpu: Cpu | None = None, places: Places | None = Non
     lacks = [(cross.compiler, cross.package)] if shutil.which(cross.compiler) is None else []
     if not lacks and not Path(cross.libraries, "include").is_dir():
         lacks = [(f"the C library for {cross.machine}", cross.package)]
-    if emulator is None:
+    if emulator is None and runs:
         lacks.append((cross.emulator, cross.emulator_package))
-    if emulator is None or lacks:
+    if lacks:
         tools, packages = zip(*lacks, strict=True)
         raise MissingTool(" and ".join(tools), " ".join(packages))
     compiler = find_compiler(cross.compiler, cross.package, cross.flags)
-    command = (emulator, "-L", cross.libraries, *cross.emulator_options)
+    command = (emulator, "-L", cross.libraries, *cross.emulator_options) if emulator else ()
     return Host(compiler, cpu or read_cpu(), places or find_places(), command)

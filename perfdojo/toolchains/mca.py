@@ -9,6 +9,7 @@ import tempfile
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from perfdojo.toolchains.process import Limits, run
 from perfdojo.toolchains.results import MissingTool
@@ -22,6 +23,9 @@ LIMITS = Limits(wall_s=20.0, output_bytes=64 << 20)
 _LABEL = re.compile(r"^([.\w$]+):")
 _INSTRUCTION = re.compile(r"^\s+([a-z][\w.]*)(?:\s+(.*))?$")
 _ARITHMETIC = re.compile(r"f(?:n?m(?:la|ls|add|sub)|mul|add|sub|div|sqrt)\b")
+_VECTOR = re.compile(r"\b[vq]\d")
+_UNIT = re.compile(r"^[A-Z]+\d*Unit|\..*$", re.DOTALL)
+"""What models put around the name of a unit: their own, and which of several equal ones it is."""
 _BRANCH = re.compile(r"b[lr]?|blr|ret|b\.?(?:eq|ne|cs|cc|hs|lo|mi|pl|vs|vc|hi|ls|ge|lt|gt|le)|[ct]bn?z")
 """What ends straight code on AArch64."""
 
@@ -43,11 +47,17 @@ class Model:
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """An innermost loop of a function in assembly; `arithmetic`: its floating-point operations."""
+    """An innermost loop of a function in assembly.
+
+    Attributes:
+        arithmetic: how many of its instructions are floating-point operations.
+        vectors: how many name a vector register, loads and stores too.
+    """
 
     label: str
     lines: tuple[str, ...]
     arithmetic: int
+    vectors: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +67,16 @@ class Estimate:
     Attributes:
         cycles: of one iteration, of many in a row.
         share: part of the cycles of all `pipes` in which they start the loop's arithmetic.
+        busiest, busy: the units of one kind that are busy for the largest part of the cycles, as the model
+            names them, or `dispatch`, what hands instructions to all of them; and that part.
     """
 
     model: Model
     loop: Loop
     cycles: float
     share: float
+    busiest: str
+    busy: float
 
 
 @cache
@@ -97,16 +111,17 @@ def innermost_loops(assembly: str) -> tuple[Loop, ...]:
             if not _BRANCH.fullmatch(said[1]):
                 continue
             if label and (said[2] or "").split(",")[-1].strip() == label:
-                count = sum(bool(_ARITHMETIC.match(b)) for b in body)
-                found.append(Loop(label, tuple(body), count))
+                arithmetic = sum(bool(_ARITHMETIC.match(b)) for b in body)
+                vectors = sum(bool(_VECTOR.search(b)) for b in body)
+                found.append(Loop(label, tuple(body), arithmetic, vectors))
             label = ""
     return tuple(found)
 
 
 def main_loop(assembly: str) -> Loop | None:
-    """Return the innermost loop with the most arithmetic; None where none has any."""
-    loops = [n for n in innermost_loops(assembly) if n.arithmetic]
-    return max(loops, key=lambda n: n.arithmetic) if loops else None
+    """Return the innermost loop with the most arithmetic, of those without the one with the most vectors."""
+    loops = innermost_loops(assembly)
+    return max(loops, key=lambda n: (n.arithmetic, n.vectors, len(n.lines)), default=None)
 
 
 def estimate(loop: Loop, model: Model) -> Estimate | str:
@@ -118,8 +133,26 @@ def estimate(loop: Loop, model: Model) -> Estimate | str:
         options = [f"-mtriple={model.triple}", f"-mcpu={model.name}", f"-iterations={ITERATIONS}"]
         done = run([path, *options, "-instruction-info=false", "--json", str(file)], LIMITS)
     try:
-        summary = json.loads(done.stdout)["CodeRegions"][0]["SummaryView"]
+        found = json.loads(done.stdout)
+        summary = found["CodeRegions"][0]["SummaryView"]
         cycles = summary["TotalCycles"] / summary["Iterations"]
+        busy = _busy(found, cycles)
     except (ValueError, KeyError, IndexError, ZeroDivisionError):
         return f"llvm-mca does not take the loop: {(done.stderr.strip().splitlines() or ['no output'])[0]}"
-    return Estimate(model, loop, cycles, loop.arithmetic / (cycles * model.pipes))
+    most = max(busy, key=lambda n: busy[n])
+    share = loop.arithmetic / (cycles * model.pipes)
+    return Estimate(model, loop, cycles, share, most, busy[most])
+
+
+def _busy(found: dict[str, Any], cycles: float) -> dict[str, float]:
+    """Return the part of the cycles in which units work, the mean over equal ones, by their name."""
+    region = found["CodeRegions"][0]
+    summary = region["SummaryView"]
+    names = [_UNIT.sub("", n) for n in found["TargetInfo"]["Resources"]]
+    busy = {"dispatch": summary["TotaluOps"] / summary["TotalCycles"] / summary["DispatchWidth"]}
+    for row in region["ResourcePressureView"]["ResourcePressureInfo"]:
+        # the rows behind those of the instructions are their sums, for one iteration
+        if row["InstructionIndex"] == len(region["Instructions"]):
+            name = names[row["ResourceIndex"]]
+            busy[name] = busy.get(name, 0.0) + row["ResourceUsage"] / cycles / names.count(name)
+    return busy

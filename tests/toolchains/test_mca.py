@@ -53,11 +53,15 @@ def has_mca() -> bool:
 def test_loops_without_others_and_without_branches_are_found() -> None:
     (loop,) = innermost_loops(ASSEMBLY)
     assert loop.label == ".L3"
-    assert loop.arithmetic == 2
+    assert loop.arithmetic == loop.vectors == 2
     assert loop.lines[0] == "fmla	v1.4s, v0.4s, v0.4s"
     assert loop.lines[-1] == "bne	.L3"
     assert main_loop(ASSEMBLY) == loop
     assert main_loop("f:\n\tret\n") is None
+    copy = ".L9:\n\tldr\tq0, [x0], 16\n\tstr\tq0, [x1], 16\n\tcmp\tx0, x2\n\tbne\t.L9\n"
+    count = ".L8:\n\tadd\tx0, x0, 1\n\tadd\tx3, x3, 1\n\tadd\tx4, x4, 1\n\tcmp\tx0, x2\n\tbne\t.L8\n"
+    assert main_loop(count + copy) == innermost_loops(copy)[0]
+    assert main_loop(count + copy + ASSEMBLY) == loop
 
 
 @pytest.mark.skipif(not has_mca(), reason="needs llvm-19")
@@ -73,6 +77,24 @@ def test_the_model_has_four_pipes_and_a_latency() -> None:
     assert wide.share > 0.95
     # one product waits for the one before: 3 cycles
     assert 2.9 < narrow.cycles < 3.1
+
+
+@pytest.mark.skipif(not has_mca(), reason="needs llvm-19")
+def test_the_busiest_units_are_named() -> None:
+    loads = "\n".join(f"	ldr	q{k}, [x0, {16 * k}]" for k in range(9))
+    integers = "\n".join(f"	add	v{k}.4s, v30.4s, v31.4s" for k in range(16))
+    found = {}
+    for name, body in (("loads", loads), ("integers", integers)):
+        made = estimate(innermost_loops(f".L1:\n{body}\n	subs	x1, x1, 1\n	bne	.L1\n")[0], V1)
+        assert isinstance(made, Estimate)
+        assert made.share == 0
+        assert made.busy > 0.95
+        found[name] = made
+    # three loads and four vector operations start each cycle
+    assert found["loads"].busiest in ("L01", "L2")
+    assert 2.9 < found["loads"].cycles < 3.2
+    assert found["integers"].busiest.startswith("V")
+    assert 4.0 <= found["integers"].cycles < 4.2
 
 
 @pytest.mark.skipif(not has_mca(), reason="needs llvm-19")
