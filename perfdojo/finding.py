@@ -16,7 +16,7 @@ from perfdojo.compiler.ir import Program
 if TYPE_CHECKING:
     from perfdojo.compiler.schedule import Schedule
 
-SCHEDULED = frozenset(("c", "avx2", "avx512", "cuda"))
+SCHEDULED = frozenset(("c", "avx2", "avx512", "cuda", "neon"))
 """Targets for which the schedule beside a kernel is taken without being asked for."""
 
 

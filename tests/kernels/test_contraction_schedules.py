@@ -34,6 +34,7 @@ KERNELS = {
     "conv1x1": ("OLC", MATRICES[:3]),
     "conv3x3": ("COHW", IMAGES),
 }
+PLANNED_ON_NEON = ("bmm", "conv3x3")
 CASES = [
     (kernel, dict(zip(names, values, strict=True)))
     for kernel, (names, sizes) in KERNELS.items()
@@ -44,11 +45,13 @@ CASES = [
 _schedule = cache(default_schedule)
 
 
-@pytest.mark.parametrize("target", ["avx2", "avx512"])
+@pytest.mark.parametrize("target", ["avx2", "avx512", "neon"])
 @pytest.mark.parametrize(("kernel", "sizes"), CASES, ids=str)
 def test_schedule_applies_and_puts_every_product_in_lanes(
     kernel: str, sizes: dict[str, int], target: str
 ) -> None:
+    if target == "neon" and kernel in PLANNED_ON_NEON:
+        pytest.skip("the planner's code is better")
     schedule = _schedule(kernel, target)
     assert schedule is not None
     made = replay(bind(program(kernel), sizes), schedule, Setting(get_target(target))).program

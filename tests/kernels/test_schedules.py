@@ -19,11 +19,12 @@ from perfdojo.compiler.transforms.base import Setting
 from perfdojo.compiler.validate import Validator
 from perfdojo.compiler.verify import verify
 from perfdojo.compiler.walk import const_int
+from perfdojo.compiler.work import work
 from perfdojo.finding import SCHEDULED, default_schedule
 from tests.kernels.check import tamed_inputs
 from tests.kernels.library import program
-from tests.kernels.sizes import odd_sizes
-from tests.native import Case, build, case, disagreement
+from tests.kernels.sizes import SIZES, odd_sizes
+from tests.native import Case, build, can_run, case, disagreement
 
 ALL_SHIPPED = tuple(
     sorted(
@@ -34,12 +35,22 @@ ALL_SHIPPED = tuple(
 )
 SHIPPED = tuple((kernel, target) for kernel, target in ALL_SHIPPED if target != "cuda")
 """Those of a GPU are for multiples of their blocks and have tests of their own."""
+
+SMALL = (3, 17)
+"""All sizes of a kernel at once: less than a vector, and one more than whole vectors of any target."""
+EXECUTIONS = 2_000_000
+"""Of statements, above which a test takes too long."""
+
 COLUMNS = 149
 """Enough for two blocks of 64 and a tail in the innermost scope."""
 
 LONG = ("matmul", "gemm", "conv", "attention", "bmm", "ffn")
 """Kernels whose validation takes longer than a test of the fast suite may."""
 
+TARGETS = [
+    pytest.param(t, marks=pytest.mark.skipif(not can_run(t), reason=f"needs compiler and emulator for {t}"))
+    for t in sorted({t for _, t in SHIPPED})
+]
 each_shipped = pytest.mark.parametrize(("kernel", "target"), SHIPPED, ids=map(".".join, SHIPPED))
 
 
@@ -97,7 +108,16 @@ def test_schedule_replays_at_the_sizes_of_its_kernel(kernel: str, target: str) -
     assert "vector" in (s.mark for s in busiest.around), f"{busiest.node.name} has no vectors"
 
 
-@pytest.mark.parametrize("target", sorted({t for _, t in SHIPPED}))
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("size", SMALL)
+def test_scheduled_kernels_agree_at_small_sizes(target: str, size: int) -> None:
+    chosen = [(k, t, dict.fromkeys(SIZES[k].prime, size)) for k, t in SHIPPED if t == target]
+    chosen = [(k, t, s) for k, t, s in chosen if work(_bound(k, s)).executions <= EXECUTIONS]
+    assert len(chosen) > 20
+    assert not _wrong(chosen, ("tamed", "special"))
+
+
+@pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("which", range(3), ids=("one", "prime", "thousand"))
 def test_scheduled_kernels_agree_at_odd_sizes(target: str, which: int) -> None:
     chosen = [(k, t, list(odd_sizes(k))[which]) for k, t in SHIPPED if t == target]
@@ -119,6 +139,8 @@ def test_schedule_keeps_the_meaning_at_small_sizes(kernel: str, target: str) -> 
 @pytest.mark.slow
 @each_shipped
 def test_scheduled_kernel_agrees_at_default_and_odd_sizes(kernel: str, target: str) -> None:
+    if not can_run(target):
+        pytest.skip(f"needs compiler and emulator for {target}")
     chosen = [(kernel, target, s) for s in ({}, *odd_sizes(kernel))]
     assert not _wrong(chosen, ("tamed", "huge"), "-O1")
 
