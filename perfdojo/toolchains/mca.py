@@ -23,6 +23,7 @@ LIMITS = Limits(wall_s=20.0, output_bytes=64 << 20)
 _LABEL = re.compile(r"^([.\w$]+):")
 _INSTRUCTION = re.compile(r"^\s+([a-z][\w.]*)(?:\s+(.*))?$")
 _ARITHMETIC = re.compile(r"f(?:n?m(?:la|ls|add|sub)|mul|add|sub|div|sqrt)\b")
+_PRODUCT = re.compile(r"(?:[su]?ml[as]l?2?|[su]?mull?2?|[su]dot)\s+v")
 _VECTOR = re.compile(r"\b[vq]\d")
 _UNIT = re.compile(r"^[A-Z]+\d*Unit|\..*$", re.DOTALL)
 """What models put around the name of a unit: their own, and which of several equal ones it is."""
@@ -51,12 +52,14 @@ class Loop:
 
     Attributes:
         arithmetic: how many of its instructions are floating-point operations.
+        products: how many multiply vectors of integers.
         vectors: how many name a vector register, loads and stores too.
     """
 
     label: str
     lines: tuple[str, ...]
     arithmetic: int
+    products: int
     vectors: int
 
 
@@ -113,15 +116,18 @@ def innermost_loops(assembly: str) -> tuple[Loop, ...]:
             if label and (said[2] or "").split(",")[-1].strip() == label:
                 arithmetic = sum(bool(_ARITHMETIC.match(b)) for b in body)
                 vectors = sum(bool(_VECTOR.search(b)) for b in body)
-                found.append(Loop(label, tuple(body), arithmetic, vectors))
+                products = sum(bool(_PRODUCT.match(b)) for b in body)
+                found.append(Loop(label, tuple(body), arithmetic, products, vectors))
             label = ""
     return tuple(found)
 
 
 def main_loop(assembly: str) -> Loop | None:
-    """Return the innermost loop with the most arithmetic, of those without the one with the most vectors."""
+    """Return the innermost loop with the most arithmetic, products of integers too; of equal ones that with
+    the most vectors.
+    """
     loops = innermost_loops(assembly)
-    return max(loops, key=lambda n: (n.arithmetic, n.vectors, len(n.lines)), default=None)
+    return max(loops, key=lambda n: (n.arithmetic + n.products, n.vectors, len(n.lines)), default=None)
 
 
 def estimate(loop: Loop, model: Model) -> Estimate | str:

@@ -21,7 +21,7 @@ V1 = Model("neoverse-v1", "aarch64", 4)
 
 
 def figures(instructions: int, share: float, busy: float) -> Figures:
-    return Figures(instructions, {V1.name: Estimate(V1, Loop(".L1", (), 1, 1), 1.0, share, "L", busy)})
+    return Figures(instructions, {V1.name: Estimate(V1, Loop(".L1", (), 1, 0, 1), 1.0, share, "L", busy)})
 
 
 def test_what_is_worse_is_told() -> None:

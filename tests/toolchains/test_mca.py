@@ -62,6 +62,11 @@ def test_loops_without_others_and_without_branches_are_found() -> None:
     count = ".L8:\n\tadd\tx0, x0, 1\n\tadd\tx3, x3, 1\n\tadd\tx4, x4, 1\n\tcmp\tx0, x2\n\tbne\t.L8\n"
     assert main_loop(count + copy) == innermost_loops(copy)[0]
     assert main_loop(count + copy + ASSEMBLY) == loop
+    products = "".join(f"\tmla\tv{k}.4s, v1.4s, v2.4s\n" for k in range(3, 6))
+    integers = f".L7:\n{products}\tcmp\tx0, x2\n\tbne\t.L7\n"
+    (found,) = innermost_loops(integers)
+    assert found.products == 3
+    assert main_loop(integers + ASSEMBLY) == found
 
 
 @pytest.mark.skipif(not has_mca(), reason="needs llvm-19")
