@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -14,10 +15,13 @@ from perfdojo.compiler.emitted import EmittedSource
 from perfdojo.compiler.interpret import random_inputs
 from perfdojo.compiler.ir import Program
 from perfdojo.compiler.verify import verify
+from perfdojo.toolchains.builds import Artifact
 from perfdojo.toolchains.cuda.device import device_of
 from perfdojo.toolchains.cuda.emulation import Emulated, build_emulation
+from perfdojo.toolchains.cuda.nvcc import ARCHITECTURES, find_nvcc, library_for
 from perfdojo.toolchains.cuda.run import run_emulated
 from perfdojo.toolchains.host import find_host
+from perfdojo.toolchains.results import MissingTool
 from tests.kernels.check import tamed_inputs
 from tests.kernels.library import program, texts
 from tests.kernels.sizes import odd_sizes
@@ -59,3 +63,31 @@ def test_kernel_agrees_at_prime_sizes(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_kernel_agrees_where_all_sizes_are_one(name: str) -> None:
     assert not wrong(name, next(iter(odd_sizes(name))))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_kernel_agrees_where_a_size_is_large(name: str) -> None:
+    assert not wrong(name, list(odd_sizes(name))[2])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_kernel_agrees_at_its_own_size(name: str) -> None:
+    assert not wrong(name, {})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@pytest.mark.parametrize("sizes", ["own", "prime"])
+@pytest.mark.parametrize("name", NAMES)
+def test_nvcc_has_nothing_to_say(name: str, sizes: str, architecture: str) -> None:
+    try:
+        nvcc = find_nvcc()
+    except MissingTool as missing:
+        pytest.skip(str(missing))
+    emitted = emit(bind(program(name), {} if sizes == "own" else list(odd_sizes(name))[1]), "cuda")
+    strict = replace(emitted, flags=(*emitted.flags, "-Werror", "all-warnings"))
+    made = library_for(strict, nvcc, find_host(), architecture)
+    assert isinstance(made, Artifact), made
+    assert "warning" not in made.warnings, made.warnings
