@@ -22,12 +22,15 @@ from perfdojo.toolchains.cuda.nvcc import ARCHITECTURES, find_nvcc, library_for
 from perfdojo.toolchains.cuda.run import run_emulated
 from perfdojo.toolchains.host import find_host
 from perfdojo.toolchains.results import MissingTool
+from tests.fuzz.cuda.batches import joined
 from tests.kernels.check import tamed_inputs
 from tests.kernels.library import program, texts
 from tests.kernels.sizes import odd_sizes
 
 pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
 NAMES = tuple(sorted(texts()))
+BATCHES = tuple(NAMES[n : n + 7] for n in range(0, len(NAMES), 7))
+"""Kernels that one call of nvcc compiles, which takes a second and more for the headers."""
 FAST = ("cumsum", "dot", "matmul", "softmax")
 """A sum by one thread, products by many, rows, what is not parallel."""
 
@@ -79,15 +82,18 @@ def test_kernel_agrees_at_its_own_size(name: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
-@pytest.mark.parametrize("sizes", ["own", "prime"])
-@pytest.mark.parametrize("name", NAMES)
-def test_nvcc_has_nothing_to_say(name: str, sizes: str, architecture: str) -> None:
+@pytest.mark.parametrize("names", BATCHES, ids=lambda names: f"{names[0]}-{names[-1]}")
+def test_nvcc_has_nothing_to_say(names: tuple[str, ...], architecture: str) -> None:
     try:
         nvcc = find_nvcc()
     except MissingTool as missing:
         pytest.skip(str(missing))
-    emitted = emit(bind(program(name), {} if sizes == "own" else list(odd_sizes(name))[1]), "cuda")
-    strict = replace(emitted, flags=(*emitted.flags, "-Werror", "all-warnings"))
-    made = library_for(strict, nvcc, find_host(), architecture)
-    assert isinstance(made, Artifact), made
-    assert "warning" not in made.warnings, made.warnings
+    sources = []
+    for name in names:
+        for number, sizes in enumerate(({}, list(odd_sizes(name))[1])):
+            sources.append(emit(bind(replace(program(name), name=f"{name}_{number}"), sizes), "cuda"))
+    made = joined(sources)
+    strict = replace(made, flags=(*made.flags, "-Werror", "all-warnings"))
+    library = library_for(strict, nvcc, find_host(), architecture)
+    assert isinstance(library, Artifact), library
+    assert "warning" not in library.warnings, library.warnings

@@ -29,7 +29,7 @@ def built(sources: Sequence[EmittedSource], host: Host, folder: Path) -> list[Em
         return []
     if len(sources) == 1:
         return [build_emulation(sources[0], host, ARCHITECTURE)]
-    made = build_emulation(_joined(sources), host, ARCHITECTURE, _call(sources))
+    made = build_emulation(joined(sources), host, ARCHITECTURE, _call(sources))
     if isinstance(made, Failure):
         half = len(sources) // 2
         return [*built(sources[:half], host, folder), *built(sources[half:], host, folder)]
@@ -43,7 +43,7 @@ def built(sources: Sequence[EmittedSource], host: Host, folder: Path) -> list[Em
     return found
 
 
-def _joined(sources: Sequence[EmittedSource]) -> EmittedSource:
+def joined(sources: Sequence[EmittedSource]) -> EmittedSource:
     """Return one source with the kernels of all; helpers get names of their own."""
     texts = [re.sub(r"\bpd_", f"pd_{e.symbol}_", e.files[0][1]) for e in sources]
     headers = [f for e in sources for f in e.files[1:]]

@@ -15,7 +15,7 @@ from tests.fuzz.snitch import programs as nests
 from tests.fuzz.snitch.writer import Buffer, Writer
 
 MOST_EXECUTIONS = 1500
-EXTENTS = (2, 3, 4, 5, 6, 8, 9, 16, 17, 33, 40)
+EXTENTS = (2, 3, 4, 4, 5, 6, 8, 8, 9, 16, 17, 32, 32, 33, 40)
 """Of what threads share: less than a warp, a warp and a bit."""
 SIGNS = ("+=", "+=", "*=", "max=", "minnum=")
 

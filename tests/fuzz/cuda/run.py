@@ -100,6 +100,9 @@ def features(made: Sequence, source: EmittedSource) -> list[str]:
         "barriers in loops": re.search(r"^    +__syncthreads", text, re.MULTILINE) is not None,
         "several kernels": len(kernels) > 1,
         "workspaces": "cudaMallocAsync" in text,
+        "shuffles": "__shfl" in text,
+        "wide accesses": re.search(r"\*\((const )?\w+ \*\)", text) is not None,
+        "copies that are waited for later": "__pipeline" in text,
         "other code beside threads": "threadIdx.x == 0" in text,
     }
     return [name for name, is_so in has.items() if is_so]

@@ -6,6 +6,7 @@ import random
 from dataclasses import dataclass
 
 from perfdojo.backends import get_target
+from perfdojo.compiler.analysis.kept import WARP
 from perfdojo.compiler.ir import GRID, Program, Scope
 from perfdojo.compiler.lowering.target import FpLevel
 from perfdojo.compiler.transforms.base import Setting, Transform
@@ -25,7 +26,12 @@ SHAPE = {
     **dict.fromkeys(("split_reduction", "create_temporary", "recompute", "reuse_dims", "hoist"), 2.0),
     **dict.fromkeys(("grid", "block"), 0.1),
 }
-ANY = WEIGHTS | SELDOM | dict.fromkeys(("grid", "block", "create_temporary", "set_space"), 6.0)
+ANY = {
+    **WEIGHTS,
+    **SELDOM,
+    **dict.fromkeys(("grid", "block", "create_temporary", "set_space", "vectorize"), 6.0),
+    **dict.fromkeys(("async_copy", "warp_reduce", "double_buffer"), 6.0),
+}
 RECIPE = 0.12
 """How often the sequence begins with the moves of the recipe `gpu`."""
 FACTORS = (2, 3, 4, 5, 8)
@@ -56,9 +62,11 @@ def sequence(seed: int) -> Sequence:
         made.some(SHAPE, rng.choice((0, 0, 1, 1, 2, 3, 4)))
         made.grids()
         made.copies(rng.choice((0, 1, 1, 2)))
+        made.turns()
         made.threads()
         made.copies(rng.choice((0, 0, 0, 1)))
         made.threads()
+        made.wide()
     if rng.random() < 0.35:
         made.some(ANY, rng.choice((1, 2, 3)))
     return Sequence(seed, at, start, tuple(made.moves), made.now)
@@ -102,20 +110,46 @@ class _Making(Making):
             at = self.rng.choice(inside)
             names = sorted(touched(self.now.scopes[at].node.body))
             buffer = self.rng.choice(names)
+            before = set(self.now.scopes)
             for writes in self.rng.sample(("", " writes"), 2):
                 if self.make(f"create_temporary {buffer} at {at} in shared{writes}"):
                     break
+            for name in [s for s in self.now.scopes if s not in before]:
+                inner = self.now.scopes[name].node.body[0]
+                if not isinstance(inner, Scope) and self.rng.random() < 0.4:
+                    self.make(f"tile_scope {name} {self.rng.choice((2, 4))}")
         for b in self.now.buffers:
             if b.role == "tmp" and not b.space and self.rng.random() < 0.3:
                 self.make(f"set_space {b.name} shared")
 
+    def turns(self) -> None:
+        """Fill temporaries of loops by turns, ahead of their use mostly."""
+        loops = [s for s in self.now.scopes if self._is_in_block(s)]
+        if loops and self.rng.random() < 0.3:
+            loop = self.rng.choice(loops)
+            for name in sorted(touched(self.now.scopes[loop].node.body)):
+                for ahead in self.rng.sample((" ahead", ""), 2):
+                    if loop in self.now.scopes and self.make(f"double_buffer {name} by {loop}{ahead}"):
+                        return
+
+    def wide(self) -> None:
+        """Let innermost scopes be one access of several elements, which threads wait for later or not."""
+        for name in [s for s in self.now.scopes if self._is_in_block(s)]:
+            node = self.now.scopes[name].node
+            if not node.mark and not isinstance(node.body[0], Scope) and self.rng.random() < 0.7:
+                for move in self.rng.sample(("async_copy", "vectorize"), 2):
+                    if self.make(f"{move} {name}"):
+                        break
+
     def threads(self) -> None:
-        """Spread scopes of blocks over their threads."""
+        """Spread scopes of blocks over their threads; lanes of a warp combine some reductions."""
         inside = [s for s in self.now.scopes if self._is_in_block(s)]
         if self.rng.random() < 0.25:
             self.rng.shuffle(inside)
         for name in inside:
             if self.now.scopes[name].node.mark or self.rng.random() > THREADS:
+                continue
+            if const_int(self.now.scopes[name].node.extent) == WARP and self.make(f"warp_reduce {name}"):
                 continue
             free = self._axes()
             while free and not self.make(f"block {name} {free.pop()}"):
