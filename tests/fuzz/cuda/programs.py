@@ -16,7 +16,9 @@ from tests.fuzz.snitch.writer import Buffer, Writer
 
 MOST_EXECUTIONS = 1500
 EXTENTS = (2, 3, 4, 4, 5, 6, 8, 8, 9, 16, 17, 32, 32, 33, 40)
-"""Of what threads share: less than a warp, a warp and a bit."""
+"""Of what threads share: less than a warp, a warp, and a bit more."""
+WIDE = (4, 8, 16, 32, 32, 32)
+"""Such that several elements are one access, and warps are full."""
 SIGNS = ("+=", "+=", "*=", "max=", "minnum=")
 
 
@@ -49,7 +51,8 @@ class _Block:
         self.rng = rng
         self.w = Writer(rng, rng.choice(("f32", "f32", "f64", "f16", "i32")), 0.0)
         self.rows = [(self.w.fresh("i"), rng.choice((2, 3, 4, 5))) for _ in range(rng.choice((1, 1, 1, 2)))]
-        self.sizes = [rng.choice(EXTENTS) for _ in range(rng.choice((1, 1, 2)))]
+        extents = rng.choice((EXTENTS, EXTENTS, WIDE))
+        self.sizes = [rng.choice(extents) for _ in range(rng.choice((1, 1, 2)))]
         self.full: list[Buffer] = []
         self.before = 0
         self.bars = 0
@@ -121,6 +124,8 @@ class _Block:
                 b = rng.choice(self.full[-4:])
             else:
                 b = self.w.declare("in", [n for _, n in (*self.rows, *scopes)])
+                if rng.random() < 0.3:
+                    return self._own(b, [*self.rows, *scopes])  # no more than a copy
             leaves.append(self._at(b, scopes if b.role == "tmp" else [*self.rows, *scopes]))
         return self.w.value(leaves, rng.randint(0, depth))
 

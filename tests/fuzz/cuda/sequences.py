@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from perfdojo.backends import get_target
 from perfdojo.compiler.analysis.kept import WARP
-from perfdojo.compiler.ir import GRID, Program, Scope
+from perfdojo.compiler.ir import GRID, Load, Program, Scope
 from perfdojo.compiler.lowering.target import FpLevel
 from perfdojo.compiler.transforms.base import Setting, Transform
 from perfdojo.compiler.walk import const_int
@@ -63,6 +63,7 @@ def sequence(seed: int) -> Sequence:
         made.grids()
         made.copies(rng.choice((0, 1, 1, 2)))
         made.turns()
+        made.pieces()
         made.threads()
         made.copies(rng.choice((0, 0, 0, 1)))
         made.threads()
@@ -73,7 +74,11 @@ def sequence(seed: int) -> Sequence:
 
 
 class _Making(Making):
-    """A sequence towards a GPU."""
+    """A sequence towards a GPU; `whole`: scopes of which each thread does all."""
+
+    def __init__(self, rng: random.Random, at: Setting, start: Program, limit: int) -> None:
+        super().__init__(rng, at, start, limit)
+        self.whole: set[str] = set()
 
     def grids(self) -> None:
         """Spread outermost scopes over blocks, also such around nothing else."""
@@ -110,14 +115,9 @@ class _Making(Making):
             at = self.rng.choice(inside)
             names = sorted(touched(self.now.scopes[at].node.body))
             buffer = self.rng.choice(names)
-            before = set(self.now.scopes)
             for writes in self.rng.sample(("", " writes"), 2):
                 if self.make(f"create_temporary {buffer} at {at} in shared{writes}"):
                     break
-            for name in [s for s in self.now.scopes if s not in before]:
-                inner = self.now.scopes[name].node.body[0]
-                if not isinstance(inner, Scope) and self.rng.random() < 0.4:
-                    self.make(f"tile_scope {name} {self.rng.choice((2, 4))}")
         for b in self.now.buffers:
             if b.role == "tmp" and not b.space and self.rng.random() < 0.3:
                 self.make(f"set_space {b.name} shared")
@@ -132,6 +132,19 @@ class _Making(Making):
                     if loop in self.now.scopes and self.make(f"double_buffer {name} by {loop}{ahead}"):
                         return
 
+    def pieces(self) -> None:
+        """Cut scopes that copy into pieces of one access; let the lanes of warps combine reductions."""
+        for name in [s for s in self.now.scopes if self._is_in_block(s)]:
+            inner = self.now.scopes[name].node.body[0]
+            if isinstance(inner, Scope) or self.rng.random() < 0.2:
+                continue
+            if const_int(self.now.scopes[name].node.extent) == WARP and self.make(f"warp_reduce {name}"):
+                continue
+            before = set(self.now.scopes)
+            if inner.op == "=" and isinstance(inner.value, Load):
+                self.make(f"tile_scope {name} {self.rng.choice((2, 4, 4))}")
+            self.whole.update([s for s in self.now.scopes if s not in before][1:])
+
     def wide(self) -> None:
         """Let innermost scopes be one access of several elements, which threads wait for later or not."""
         for name in [s for s in self.now.scopes if self._is_in_block(s)]:
@@ -142,14 +155,12 @@ class _Making(Making):
                         break
 
     def threads(self) -> None:
-        """Spread scopes of blocks over their threads; lanes of a warp combine some reductions."""
+        """Spread scopes of blocks over their threads, those of one access aside."""
         inside = [s for s in self.now.scopes if self._is_in_block(s)]
         if self.rng.random() < 0.25:
             self.rng.shuffle(inside)
         for name in inside:
-            if self.now.scopes[name].node.mark or self.rng.random() > THREADS:
-                continue
-            if const_int(self.now.scopes[name].node.extent) == WARP and self.make(f"warp_reduce {name}"):
+            if name in self.whole or self.now.scopes[name].node.mark or self.rng.random() > THREADS:
                 continue
             free = self._axes()
             while free and not self.make(f"block {name} {free.pop()}"):
