@@ -121,3 +121,20 @@ def test_a_warp_of_several_gives_its_result_to_all() -> None:
     program, emitted = made(UNEVEN)
     assert "__shared__ float p[64];" in emitted.files[0][1]
     assert ran(program, emitted).outcome == "ok"
+
+
+UNWRITTEN = """kernel unwritten
+in  x: f32[3]
+out y: f32[3]
+tmp t: f32[1] space(heap)
+
+4 t[0] = x[{0} - 1] if {0} >= 1
+| y[{0} - 1] = t[0] if {0} - 1 >= 0
+"""
+
+
+@needs_cxx
+def test_nothing_is_loaded_from_memory_that_nobody_has_written() -> None:
+    program, emitted = made(UNWRITTEN)
+    assert "cudaMallocAsync" in emitted.files[0][1]
+    assert ran(program, emitted).outcome == "ok"

@@ -15,7 +15,7 @@ from perfdojo.compiler.analysis.waiting import Waiting
 from perfdojo.compiler.dtypes import I64
 from perfdojo.compiler.ir import BLOCK, GRID, Literal, Node, Scope
 from perfdojo.compiler.lowering.context import Context
-from perfdojo.compiler.lowering.gpu.part import PartCode, counter
+from perfdojo.compiler.lowering.gpu.part import LOCAL_BYTES, PartCode, counter
 from perfdojo.compiler.lowering.gpu.parts import Cutting, by_lanes, idle_scopes, merged, not_shared
 from perfdojo.compiler.lowering.layout import Layout, layout
 from perfdojo.compiler.lowering.linear import Linear
@@ -27,8 +27,6 @@ from perfdojo.compiler.walk import const_int
 
 ALIGNMENT = 16
 """Bytes that each copy of a temporary begins at multiples of: no access is wider."""
-LOCAL_BYTES = 4 << 10
-"""Of one temporary of a thread; larger ones lie in memory that others see, if threads can share them."""
 
 
 class KernelCode:

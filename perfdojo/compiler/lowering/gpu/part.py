@@ -22,6 +22,10 @@ from perfdojo.compiler.ops import REDUCTIONS
 from perfdojo.compiler.walk import const_int
 
 
+LOCAL_BYTES = 4 << 10
+"""Of one temporary of a thread; larger ones lie in memory that others see, if threads can share them."""
+
+
 @dataclass(frozen=True)
 class PartCode:
     """Makes the code of the parts of one kernel.
@@ -76,11 +80,16 @@ class PartCode:
         others = {load.buffer for p in self.parts if p is not item for load, _ in touches(p.nodes)}
         needed = frozenset(n for n in used if n in others or n not in self.context.splits)
         facts = Facts(self.context.arena)
-        own = frozenset(self.context.splits) if self.single else item.kept
+        own = frozenset(filter(self._is_local, self.context.splits)) if self.single else item.kept
         code = promoted(code, self.context, facts, own)
         code = hoisted(code, self.context, facts)
         code = forwarded(code, self.context, facts)
         return alive(code, self.context, needed)
+
+    def _is_local(self, name: str) -> bool:
+        """Tell whether the only thread of a block holds a temporary."""
+        layout = self.context.layouts[name]
+        return layout.bytes <= LOCAL_BYTES and layout.buffer.space != "heap"
 
     def _combined(self, item: BlockPart, scope: Scope, env: dict[str, Linear]) -> tuple[Stmt, ...]:
         """Return the code of a reduction whose iterations the lanes of a warp combine."""
