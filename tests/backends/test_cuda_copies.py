@@ -99,3 +99,33 @@ def test_what_is_not_aligned_is_copied_one_by_one() -> None:
     assert "float4" not in emitted.files[0][1]
     assert any("need not begin at a multiple of 4" in note for note in emitted.notes)
     assert ran(program, emitted).outcome == "ok"
+
+
+AT_ONCE = """kernel at_once
+in  x: f32[3, 32]
+out y: f32[3, 32]
+tmp t: f32[32] space(shared)
+
+3@grid_x 8@block_x 4@async t[{1}*4 + {2}] = x[{0},{1}*4 + {2}]
+| | 4@vector y[{0},{1}*4 + {2}] = t[{1}*4 + {2}]
+"""
+"""A thread that does not wait uses what it copied itself."""
+FROM_NEAR = """kernel from_near
+in  x: f32[3, 32]
+out y: f32[3, 32]
+tmp t: f32[32] space(shared)
+tmp u: f32[32] space(shared)
+
+3@grid_x 32@block_x t[31 - {1}] = x[{0},{1}]
+| 8@block_x 4@async u[{1}*4 + {2}] = t[{1}*4 + {2}]
+| 32@block_x y[{0},{1}] = u[31 - {1}]
+"""
+"""Only what lies in global memory is copied by the hardware."""
+
+
+@needs_cxx
+@pytest.mark.parametrize("text", [AT_ONCE, FROM_NEAR], ids=["at once", "from near"])
+def test_what_cannot_arrive_later_is_copied_at_once(text: str) -> None:
+    program, emitted = made(text)
+    assert "__pipeline_memcpy_async" not in emitted.files[0][1]
+    assert ran(program, emitted).outcome == "ok"

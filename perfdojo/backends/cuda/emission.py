@@ -155,6 +155,9 @@ def _memory(heap: list[Allocate], printer: CudaPrinter) -> tuple[int, list[str]]
 def _kernel(k: Kernel, name: str, printer: CudaPrinter) -> _Written:
     printer.size = k.threads
     printer.shared = frozenset(a.buffer for a in k.shared)
+    printer.near = printer.shared | {
+        s.buffer for s in nested(k.body) if isinstance(s, Allocate) and s.space == "stack"
+    }
     printer.wide = frozenset(b for s in nested(k.body) if isinstance(s, Copy) for b in (s.to, s.source))
     printer.alone = frozenset(
         s.buffer for s in nested(k.body) if isinstance(s, Allocate) and s.space == "stack" and s.elems == 1

@@ -66,6 +66,8 @@ class CudaPrinter(ScalarPrinter):
     """Temporaries in shared memory."""
     wide: frozenset[str] = frozenset()
     """Temporaries that are accessed several elements at a time."""
+    near: frozenset[str] = frozenset()
+    """Buffers in shared memory or of a thread, from which nothing is copied while the thread goes on."""
     alone: frozenset[str] = frozenset()
     """Temporaries of one element, which are variables."""
 
@@ -141,7 +143,7 @@ class CudaPrinter(ScalarPrinter):
             self.combined["pd_wait"] = _WAIT
             return "pd_wait();"
         to, source = self.pointer(s.to, s.to_offset), self.pointer(s.source, s.from_offset)
-        if s.asynchronous and s.to in self.shared:
+        if s.asynchronous and s.to in self.shared and s.source not in self.near:
             return f"__pipeline_memcpy_async({to}, {source}, {s.bytes});"
         type = wide_type(self.element_type(s.to), s.bytes)
         return f"*({type} *){_operand(to)} = *(const {type} *){_operand(source)};"

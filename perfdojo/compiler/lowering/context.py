@@ -91,6 +91,8 @@ class Context:
     """Temporaries of which blocks or threads of a GPU hold only their elements, by dimension."""
     axes: dict[str, str] = field(default_factory=dict)
     """Scopes whose iterations are threads of a block where the code stands, with their dimension of it."""
+    at_once: frozenset[str] = frozenset()
+    """Buffers that a thread of a GPU uses itself without waiting: copies into them are not asynchronous."""
     used: dict[str, int] = field(default_factory=dict)
     _affine: dict[int, tuple[Expr, Affine | None]] = field(default_factory=dict)
     _literals: dict[int, tuple[Expr, Value]] = field(default_factory=dict)

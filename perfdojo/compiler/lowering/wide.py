@@ -55,7 +55,8 @@ def wide_copy(scope: Scope, frame: Frame, expressions: Expressions) -> list[Stmt
     lanes = replace(frame, vector=scope.name, lanes=extent)
     lanes = lanes.at({**frame.env, scope.name: arena.atom(arena.lane)})
     to, source = (_start(x, lanes, expressions) for x in (s.target, s.value))
-    copy: Stmt = Copy(s.target.buffer, to, s.value.buffer, source, size, asynchronous=scope.mark == "async")
+    late = scope.mark == "async" and s.target.buffer not in expressions.context.at_once
+    copy: Stmt = Copy(s.target.buffer, to, s.value.buffer, source, size, asynchronous=late)
     if s.guard is None:
         return [copy]
     condition = expressions.value(s.guard, lanes)

@@ -44,6 +44,10 @@ void perfdojo_copy_async(void *to, const void *from, size_t bytes, size_t zeros)
         fail("misaligned", say("@1 copies %zu bytes from %p to %p, which are no multiples of it", bytes, from, to), pc);
     if ((size_t)((char *)to - shared_region.start) >= shared_region.bytes)
         fail("memory-overwrite", say("@1 copies asynchronously to %p, which is not in shared memory", to), pc);
+    const char *source = (const char *)from;
+    if ((size_t)(source - shared_region.start) < shared_region.bytes ||
+        (size_t)(source - stacks) < (size_t)STACK_BYTES * MOST_THREADS)
+        fail("out-of-bounds", say("@1 copies asynchronously from %p, which is not in global memory", from), pc);
     Copy c = {(char *)to, bytes, HERE, {}};
     if (bytes > zeros) touch((const char *)from, bytes - zeros, READ, HERE);
     touch((char *)to, bytes, COPY, HERE);

@@ -140,6 +140,18 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault("threads that are too many run too", BACKEND + "printer.py", "if n < there[d]", "if False"),
     Fault(
+        "a thread uses at once what it copies later",
+        GPU + "part.py",
+        "self.context.at_once = _used_at_once(item)",
+        "self.context.at_once = frozenset()",
+    ),
+    Fault(
+        "copies out of shared memory are asynchronous",
+        BACKEND + "printer.py",
+        "and s.source not in self.near:",
+        "and True:",
+    ),
+    Fault(
         "one thread too many",
         BACKEND + "printer.py",
         'f"threadIdx.{d[-1]} < {n}"',

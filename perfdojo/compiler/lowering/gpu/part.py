@@ -19,6 +19,7 @@ from perfdojo.compiler.lowering.promote import promoted
 from perfdojo.compiler.lowering.scopes import Scopes
 from perfdojo.compiler.lowering.walk import Facts
 from perfdojo.compiler.ops import REDUCTIONS
+from perfdojo.compiler.tree import nodes as all_nodes
 from perfdojo.compiler.walk import const_int
 
 
@@ -45,6 +46,7 @@ class PartCode:
         """Return the code of a part at iterations `env` of the loops around it."""
         for s in item.scopes:
             self._number(s, s.mark, env)
+        self.context.at_once = _used_at_once(item)
         self.context.axes = {s.name: s.mark for s in item.scopes}
         if item.warp is not None:
             self.context.axes[item.warp.name] = "block_x"
@@ -107,6 +109,16 @@ class PartCode:
         if name not in item.kept:
             store = Threads((("block_x", 1),), (store,))
         return (*self.scopes.told(s), Let(combined, arena.call(f"warp_{op}", (value,), type)), store)
+
+
+def _used_at_once(item: BlockPart) -> frozenset[str]:
+    """Return what a part copies into by scopes marked @async, and uses otherwise."""
+    late = [n for n in all_nodes(item.nodes) if isinstance(n, Scope) and n.mark == "async"]
+    copies = {n.name for s in late for n in all_nodes(s.body)}
+    others = tuple(n for n in all_nodes(item.nodes) if isinstance(n, Statement) and n.name not in copies)
+    used = {load.buffer for load, _ in touches(others)}
+    used |= {load.buffer for load, writes in touches(late) if not writes}
+    return frozenset(load.buffer for load, writes in touches(late) if writes and load.buffer in used)
 
 
 def counter(scope: Scope, context: Context, env: dict[str, Linear]) -> Var | None:
