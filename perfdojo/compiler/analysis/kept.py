@@ -26,6 +26,8 @@ from perfdojo.compiler.walk import const_int
 
 WARP = 32
 """Lanes of a warp, on all devices (CUDA C++ Programming Guide)."""
+MAX_THREADS = 1024
+"""Of a block, on all devices; same source."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from math import prod
 
 from perfdojo.compiler.analysis.accesses import Model, model
-from perfdojo.compiler.analysis.kept import Held, held_by_blocks
+from perfdojo.compiler.analysis.kept import MAX_THREADS, Held, held_by_blocks
 from perfdojo.compiler.analysis.touches import touches
 from perfdojo.compiler.dtypes import I64
-from perfdojo.compiler.ir import GRID, Literal, Program, Scope
+from perfdojo.compiler.ir import BLOCK, GRID, Literal, Program, Scope
 from perfdojo.compiler.lowering.layout import layout
 from perfdojo.compiler.transforms.base import Setting, Violation
 from perfdojo.compiler.tree import Body, nodes
+from perfdojo.compiler.walk import const_int
 
 DIMENSIONS = ("x", "y", "z")
 
@@ -29,12 +31,17 @@ MAX_EXTENT = {
 Source: CUDA C++ Programming Guide, table of technical specifications per compute capability.
 """
 
-MAX_THREADS = 1024
-"""Threads of a block at most; same source."""
+
+def over_limits(program: Program, setting: Setting) -> Violation | None:
+    """Return that blocks would have more threads or shared memory than there can be; None otherwise."""
+    for top in program.body:
+        if isinstance(top, Scope) and (threads := threads_of(program, top.name, top.mark)) > MAX_THREADS:
+            reason = f"a block of {top.name} would have {threads} threads, over {MAX_THREADS}"
+            return Violation(0, reason, "tile the scopes")
+    return _over_shared(program, setting)
 
 
-def over_shared(program: Program, setting: Setting) -> Violation | None:
-    """Return that blocks would need more shared memory than there is; None when they would not."""
+def _over_shared(program: Program, setting: Setting) -> Violation | None:
     limit, names = setting.target.shared_bytes, [b.name for b in program.buffers if b.space == "shared"]
     if not limit or not names:
         return None
@@ -64,8 +71,18 @@ def _block_bytes(known: Model, grid: Sequence[Scope], name: str) -> int:
     return layout(replace(buffer, shape=tuple(Literal(n, I64) for n in shape))).bytes
 
 
-def nest(program: Program, scope: str) -> Iterator[Scope]:
-    """Yield the scopes of the outermost scope that `scope` is in, outer before inner."""
+def threads_of(program: Program, scope: str, mark: str) -> int:
+    """Return the threads of a block when a scope has a mark too: the most along each dimension.
+
+    Lanes of a warp lie along x.
+    """
     place = program.scopes[scope]
-    top = place.around[0] if place.around else place.node
-    return (n for n in nodes((top,)) if isinstance(n, Scope))
+    most = dict.fromkeys(BLOCK, 1)
+    for s in nodes((place.around[0] if place.around else place.node,)):
+        if not isinstance(s, Scope):
+            continue
+        how = mark if s.name == scope else s.mark
+        axis = "block_x" if how == "warp" else how
+        if axis in most:
+            most[axis] = max(most[axis], const_int(s.extent))
+    return prod(most.values())

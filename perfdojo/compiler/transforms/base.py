@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple
 
 from perfdojo.compiler.diagnostics import nearest
 from perfdojo.compiler.dtypes import DType
-from perfdojo.compiler.ir import Program, Scope, Statement
+from perfdojo.compiler.ir import BLOCK, Program, Scope, Statement
 from perfdojo.compiler.lowering.target import FpLevel, Target, at_least
 from perfdojo.compiler.text.header import RESERVED
 from perfdojo.compiler.text.resolve import MAX_SCOPES
@@ -89,17 +89,19 @@ class Transform(ABC):
     def why_not(self, program: Program, setting: Setting) -> Violation | None:
         """Return why the move is not legal; None when it is."""
         found = next(iter(self.violations(program, setting)), None)
-        shares = self._shares(program, setting)
-        if found is not None or not (shares or tight(program)):
+        limited = self._is_limited(program, setting)
+        if found is not None or not (limited or tight(program)):
             return found
         result = self.rewrite(program)
-        return _outgrown(result) or (_over_shared(result, setting) if shares else None)
+        return _outgrown(result) or (_over_limits(result, setting) if limited else None)
 
-    def _shares(self, program: Program, setting: Setting) -> bool:
-        """Tell whether the move could take more of the shared memory of a GPU than there is."""
+    def _is_limited(self, program: Program, setting: Setting) -> bool:
+        """Tell whether the move could ask for more than a block of a GPU can have."""
         if not setting.target.shared_bytes:
             return False
-        return getattr(self, "space", "") == "shared" or any(b.space == "shared" for b in program.buffers)
+        if getattr(self, "space", "") == "shared" or any(b.space == "shared" for b in program.buffers):
+            return True
+        return any(p.node.mark in BLOCK for p in program.scopes.values())
 
     def apply(self, program: Program, setting: Setting) -> Program:
         """Return the transformed program.
@@ -136,10 +138,10 @@ def _outgrown(program: Program) -> Violation | None:
     return None
 
 
-def _over_shared(program: Program, setting: Setting) -> Violation | None:
-    from perfdojo.compiler.transforms._gpu import over_shared
+def _over_limits(program: Program, setting: Setting) -> Violation | None:
+    from perfdojo.compiler.transforms._gpu import over_limits
 
-    return over_shared(program, setting)
+    return over_limits(program, setting)
 
 
 def legal(moves: Iterable[Transform], program: Program, setting: Setting) -> Iterator[Transform]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import prod
 from typing import Literal as OneOf
 
-from perfdojo.compiler.ir import BLOCK, GRID, Program
-from perfdojo.compiler.transforms._gpu import DIMENSIONS, MAX_EXTENT, MAX_THREADS, nest
+from perfdojo.compiler.analysis.kept import MAX_THREADS
+from perfdojo.compiler.ir import GRID, Program
+from perfdojo.compiler.transforms._gpu import DIMENSIONS, MAX_EXTENT, threads_of
 from perfdojo.compiler.transforms._marks import (
     SEQUENTIAL,
     around,
@@ -19,7 +19,6 @@ from perfdojo.compiler.transforms._marks import (
 )
 from perfdojo.compiler.transforms.base import Setting, Transform, Violation, extent_of, legal, no_scope
 from perfdojo.compiler.transforms.spelling import arg
-from perfdojo.compiler.walk import const_int
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +69,7 @@ class Block(Transform):
             yield Violation(
                 5, f"{extent} threads are over the {MAX_EXTENT[mark]} of @{mark}", "tile the scope"
             )
-        threads = _threads(program, name, mark)
+        threads = threads_of(program, name, mark)
         if threads > MAX_THREADS:
             yield Violation(
                 5, f"the block would have {threads} threads, over {MAX_THREADS}", "tile the scope"
@@ -80,16 +79,6 @@ class Block(Transform):
 
     def rewrite(self, program: Program) -> Program:
         return with_mark(program, self.scope, f"block_{self.dimension}")
-
-
-def _threads(program: Program, name: str, mark: str) -> int:
-    """Return the threads of a block when scope `name` is marked too: the most along each dimension."""
-    most = dict.fromkeys(BLOCK, 1)
-    for s in nest(program, name):
-        how = mark if s.name == name else s.mark
-        if how in most:
-            most[how] = max(most[how], const_int(s.extent))
-    return prod(most.values())
 
 
 TRANSFORM = Block

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from perfdojo.compiler.analysis.kept import WARP
+from perfdojo.compiler.analysis.kept import MAX_THREADS, WARP
 from perfdojo.compiler.ir import GRID, Program, Statement
+from perfdojo.compiler.transforms._gpu import threads_of
 from perfdojo.compiler.transforms._marks import (
     SEQUENTIAL,
     around,
@@ -33,7 +34,8 @@ class WarpReduce(Transform):
     1. The target has warps.
     2. i has no mark.
     3. A scope around i is @grid, and none is @block_x: the lanes lie along x.
-    4. i has 32 iterations and holds one reduction into one element, without a guard.
+    4. i has 32 iterations and holds one reduction into one element, without a guard; the block then has at
+       most 1024 threads.
     5. (D) No iteration depends on another one, but for that reduction into one element.
     6. The level is reassoc where floats are combined, whose order changes.
     """
@@ -65,6 +67,11 @@ class WarpReduce(Transform):
         if extent_of(program, name) != WARP:
             reason = f"scope {name} has {extent_of(program, name)} iterations, a warp {WARP} lanes"
             yield Violation(4, reason, "'split_reduction' by a scope of 32")
+        threads = threads_of(program, name, "warp")
+        if threads > MAX_THREADS:
+            yield Violation(
+                4, f"the block would have {threads} threads, over {MAX_THREADS}", "tile the scopes"
+            )
         inner = scope.body[0]
         if len(scope.body) > 1 or not isinstance(inner, Statement) or inner.op == "=":
             yield Violation(4, f"scope {name} holds something else than one reduction", "fission it")

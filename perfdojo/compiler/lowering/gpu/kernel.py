@@ -9,9 +9,10 @@ from math import prod
 from perfdojo.compiler.analysis.accesses import Model
 from perfdojo.compiler.analysis.block import BlockPart, Item, Meeting, all_parts
 from perfdojo.compiler.analysis.dependence import private_buffers
-from perfdojo.compiler.analysis.kept import WARP, Held, Holders, held_by_blocks
+from perfdojo.compiler.analysis.kept import MAX_THREADS, WARP, Held, Holders, held_by_blocks
 from perfdojo.compiler.analysis.touches import touches
 from perfdojo.compiler.analysis.waiting import Waiting
+from perfdojo.compiler.diagnostics import PerfDojoError
 from perfdojo.compiler.dtypes import I64
 from perfdojo.compiler.ir import BLOCK, GRID, Literal, Node, Scope
 from perfdojo.compiler.lowering.context import Context
@@ -55,9 +56,16 @@ class KernelCode:
         warps = [n for n in marked if n.mark == "warp"]
         if warps:
             wide = max(self.threads["block_x"], WARP)
-            self.lanes = all(map(by_lanes, warps)) and wide % WARP == 0
+            fits = wide % WARP == 0 and prod({**self.threads, "block_x": wide}.values()) <= MAX_THREADS
+            self.lanes = fits and all(map(by_lanes, warps))
             if self.lanes:
                 self.threads["block_x"] = wide
+
+        if (count := prod(self.threads.values())) > MAX_THREADS:
+            hint = "tile the scopes that are marked @block"
+            raise PerfDojoError(
+                f"a block of {context.program.name} has {count} threads, over {MAX_THREADS}", hint=hint
+            )
 
     def takes(self, name: str) -> bool:
         """Tell whether each block holds elements of its own of a temporary that no other function has."""

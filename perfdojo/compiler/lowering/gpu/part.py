@@ -22,7 +22,6 @@ from perfdojo.compiler.ops import REDUCTIONS
 from perfdojo.compiler.tree import nodes as all_nodes
 from perfdojo.compiler.walk import const_int
 
-
 LOCAL_BYTES = 4 << 10
 """Of one temporary of a thread; larger ones lie in memory that others see, if threads can share them."""
 
@@ -113,7 +112,7 @@ class PartCode:
 
 def _used_at_once(item: BlockPart) -> frozenset[str]:
     """Return what a part copies into by scopes marked @async, and uses otherwise."""
-    late = [n for n in all_nodes(item.nodes) if isinstance(n, Scope) and n.mark == "async"]
+    late = tuple(n for n in all_nodes(item.nodes) if isinstance(n, Scope) and n.mark == "async")
     copies = {n.name for s in late for n in all_nodes(s.body)}
     others = tuple(n for n in all_nodes(item.nodes) if isinstance(n, Statement) and n.name not in copies)
     used = {load.buffer for load, _ in touches(others)}
