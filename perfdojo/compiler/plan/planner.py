@@ -8,6 +8,7 @@ from perfdojo.compiler.plan.contractions import tile_contractions
 from perfdojo.compiler.plan.padding import stage_paddings
 from perfdojo.compiler.plan.reductions import arrange_reductions
 from perfdojo.compiler.plan.rewrites.drop_single import drop_single
+from perfdojo.compiler.plan.stores import store_past_caches
 from perfdojo.compiler.plan.threads import mark_threads
 from perfdojo.compiler.plan.transposes import tile_transposes
 from perfdojo.compiler.plan.vectors import vectorize_rest
@@ -28,6 +29,7 @@ def plan(program: Program, target: Target, fp: FpLevel, threads: int) -> Program
     program = arrange_reductions(program, target, fp)
     program = drop_single(tile_transposes(program))
     program = vectorize_rest(program, target, fp)
+    program = store_past_caches(program, target, fp)
     return mark_threads(program, threads)
 
 
