@@ -66,13 +66,7 @@ FAULTS: tuple[Fault, ...] = (
         "yield from ()",
     ),
     Fault(
-        "blocks have copies of what they share",
-        ANALYSIS + "kept.py",
-        "return None if open_ else Held(splits)",
-        "return Held(splits)",
-    ),
-    Fault(
-        "digits of threads may be any ones",
+        "digits of blocks need not be the highest ones",
         ANALYSIS + "digits.py",
         "if low >= 0 and high < ordered[0][0] else None",
         "if low >= 0 else None",
