@@ -18,10 +18,10 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from benchmarks.buffers import Array, aligned
 from benchmarks.naive import FLAGS, naive_sources
 from benchmarks.reference import worst_error
 from benchmarks.suite import Benchmark, benchmarks
@@ -51,7 +51,6 @@ double seconds(int (*kernel)(void **), void **arguments, long calls) {
 }
 """
 
-Array = np.ndarray[Any, np.dtype[Any]]
 Call = Callable[[int], float]
 """Calls a kernel so often and returns the seconds."""
 
@@ -192,15 +191,6 @@ def interleaved(
         for k in order:
             samples[k].append(calls[k](counts[k]) / counts[k])
     return samples
-
-
-def aligned(values: Array) -> Array:
-    """Return a copy that starts at a cache line, as frameworks place their tensors."""
-    raw = np.empty(values.nbytes + 64, np.uint8)
-    start = -raw.ctypes.data % 64
-    out: Array = raw[start : start + values.nbytes].view(values.dtype)
-    out[:] = values
-    return out
 
 
 def kernel_call(timer: ctypes.CDLL, library: Path, buffers: Sequence[Array]) -> Call:

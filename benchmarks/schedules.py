@@ -30,8 +30,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from benchmarks.baseline import TIMER, aligned, best_target, built_library, interleaved, kernel_call
+from benchmarks.baseline import TIMER, best_target, built_library, interleaved, kernel_call
 from benchmarks.blas import environment_is_clean, kernel_name, numpy_call, run_in_clean_environment
+from benchmarks.buffers import aligned
 from benchmarks.limits import Call, Limits
 from benchmarks.reference import worst_error
 from perfdojo.backends import emit, get_target, target_names
