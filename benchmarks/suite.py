@@ -155,10 +155,11 @@ _SIZES: dict[str, tuple[str, str]] = {
 
 def benchmarks() -> tuple[Benchmark, ...]:
     """Return the suite in the order of its table."""
-    return tuple(_benchmark(name, *given) for name, given in _SIZES.items())
+    return tuple(at_sizes(name, *given) for name, given in _SIZES.items())
 
 
-def _benchmark(name: str, kernel: str, given: str) -> Benchmark:
+def at_sizes(name: str, kernel: str, given: str) -> Benchmark:
+    """Return a kernel at sizes, written `M=4 N=8`."""
     sizes = {k: int(v) for k, _, v in (g.partition("=") for g in given.split())}
     spec = KERNELS[kernel]
     return Benchmark(

@@ -25,7 +25,7 @@ from datetime import date
 from pathlib import Path
 
 from benchmarks.peers import report
-from benchmarks.peers.environments import ROOT, install, interpreter, packages, with_module
+from benchmarks.peers.environments import ROOT, install, interpreter, packages, tune, with_module
 from benchmarks.peers.measure import Row, Schedule, measured
 from benchmarks.peers.process import Worker
 from benchmarks.peers.registry import SYSTEMS
@@ -46,6 +46,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not chosen:
         print("no kernel of the suite has such a name", file=sys.stderr)
         return 2
+    if o.tune:
+        return tune([b.name for b in chosen], o.trials)
     host = find_host()
     roofline = measure_roofline(host)
     if isinstance(roofline, Failure):
@@ -88,6 +90,8 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--install", nargs="*", choices=list(packages()), help="install peers into environments of the cache"
     )
+    parser.add_argument("--tune", action="store_true", help="have TVM tune the kernels that have no records")
+    parser.add_argument("--trials", type=int, default=64, help="candidates that TVM may measure for a kernel")
     return parser.parse_args(arguments)
 
 

@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from benchmarks.blas import MISLEADING
-from benchmarks.peers.registry import System, load
+from benchmarks.peers.registry import System, find, load
 from perfdojo.toolchains.places import find_places
 
 ROOT = Path(__file__).parents[2]
@@ -83,6 +83,18 @@ def install(names: Sequence[str]) -> int:
         failed += done.returncode != 0
         print("  installed" if done.returncode == 0 else "  failed", flush=True)
     return failed
+
+
+def tune(kernels: Sequence[str], trials: int) -> int:
+    """Have TVM tune kernels in its environment; return the status of that."""
+    system = find("tvm")
+    python, why = interpreter(system)
+    if python is None:
+        print(why, file=sys.stderr)
+        return 3
+    module = "benchmarks.peers.systems.tvm_tuned"
+    command = [str(python), "-m", module, str(trials), *kernels]
+    return subprocess.run(command, env=variables(system, python, 1, ()), cwd=ROOT, check=False).returncode
 
 
 def variables(system: System, python: Path, threads: int, cpus: Sequence[int]) -> dict[str, str]:

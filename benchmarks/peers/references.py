@@ -25,7 +25,8 @@ def reference(b: Benchmark, inputs: dict[str, Array]) -> Array:
     """Return the output as float32, computed in float64."""
     wide = [values.astype(np.float64) for values in inputs.values()]
     (shape,) = b.outputs.values()
-    return np.ascontiguousarray(REFERENCES[b.kernel](*wide), np.float32).reshape(shape)
+    found: Array = REFERENCES[b.kernel](*wide)
+    return np.ascontiguousarray(found, np.float32).reshape(shape)
 
 
 def error(found: Array, expected: Array) -> float:

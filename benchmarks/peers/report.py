@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -40,7 +40,7 @@ class Run:
         return [s.name for s in self.systems if s.role == "peer"]
 
 
-def geometric_mean(values: Iterable[float]) -> float:
+def geometric_mean(values: Collection[float]) -> float:
     """Return the geometric mean; nan for none."""
     logs = [math.log(v) for v in values]
     return math.exp(sum(logs) / len(logs)) if logs else math.nan
@@ -88,7 +88,7 @@ def gaps(run: Run) -> list[str]:
 
 
 def _few(names: Sequence[str]) -> str:
-    return ", ".join(names) if len(names) <= 3 else f"{len(names)} kernels"
+    return ", ".join(names) if len(names) <= 3 else _kernels(len(names))
 
 
 def markdown(run: Run) -> str:
@@ -104,41 +104,43 @@ def markdown(run: Run) -> str:
 
 def summary(run: Run) -> list[str]:
     """Return the sentences below the table."""
-    best = {r.benchmark.name: _over(r, r.fastest(run.peers)) for r in run.rows}
-    known = {n: v for n, v in best.items() if v is not None}
     lines = []
-    if known:
-        worst = min(known, key=known.__getitem__)
-        lines.append(
-            f"over the best peer of each kernel: geometric mean {geometric_mean(known.values()):.2f}, "
-            f"smallest {known[worst]:.2f} ({worst}), "
-            f"ours faster on {sum(v > 1 for v in known.values())} of {len(known)}"
-        )
-    for name in (OURS, FROM_C, DEFAULT):
-        shares = [share for r in run.rows if (share := r.share(name)) is not None]
+    for ours in (OURS, FROM_C, DEFAULT):
+        known = {r.benchmark.name: v for r in run.rows if (v := _over(r, r.fastest(run.peers), ours))}
+        if known:
+            worst = min(known, key=known.__getitem__)
+            lines.append(
+                f"{_title(ours)}, over the best peer of each kernel: {_mean(known.values())} "
+                f"in {worst}; faster on {sum(v > 1 for v in known.values())} of {len(known)}"
+            )
+    for ours in (OURS, FROM_C, DEFAULT):
+        shares = [share for r in run.rows if (share := r.share(ours)) is not None]
         if shares:
             near = sum(share >= NEAR_LIMIT for share in shares)
             lines.append(
-                f"{_title(name)}: {near} of {len(shares)} kernels at {NEAR_LIMIT:.0%} of the limit or more"
+                f"{_title(ours)}: {near} of {len(shares)} kernels at {NEAR_LIMIT:.0%} of the limit or more"
             )
     for s in run.systems:
-        if s.name in (OURS, FROM_C):
-            continue
-        over = [v for r in run.rows if (v := _over(r, s.name)) is not None]
-        if over:
-            lines.append(
-                f"over {s.title}: geometric mean {geometric_mean(over):.2f}, smallest {min(over):.2f}, "
-                f"{len(over)} kernels"
-            )
+        over = [v for r in run.rows if (v := _over(r, s.name, OURS)) is not None]
+        if over and s.name not in (OURS, FROM_C):
+            lines.append(f"{_title(OURS)}, over {s.title}: {_mean(over)}, {_kernels(len(over))}")
     return lines
+
+
+def _mean(ratios: Collection[float]) -> str:
+    return f"geometric mean {geometric_mean(ratios):.2f}, smallest {min(ratios):.2f}"
+
+
+def _kernels(count: int) -> str:
+    return "1 kernel" if count == 1 else f"{count} kernels"
 
 
 def _title(name: str) -> str:
     return next(s.title for s in SYSTEMS if s.name == name)
 
 
-def _over(row: Row, name: str | None) -> float | None:
-    ratio = row.ratio(name, OURS) if name else None
+def _over(row: Row, name: str | None, ours: str) -> float | None:
+    ratio = row.ratio(name, ours) if name else None
     return ratio.value if ratio else None
 
 

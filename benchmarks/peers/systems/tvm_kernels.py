@@ -74,9 +74,7 @@ class Kernels:
         return self._each(lambda a, b: a * self._sigmoid_of(a) * b, x, y)
 
     def _bias_relu(self, x: Any, b: Any) -> Any:
-        return self.te.compute(
-            self.shape, lambda i, j: self.tir.max(x[i, j] + b[j], self._f(0)), name="out"
-        )
+        return self.te.compute(self.shape, lambda i, j: self.tir.max(x[i, j] + b[j], self._f(0)), name="out")
 
     # ---------------------------------------------------------------- rows
 
@@ -162,7 +160,9 @@ class Kernels:
             for w, name in ((w1, "a"), (w3, "b"))
         ]
         gated = self.te.compute(
-            (rows, hidden), lambda i, j: up[0][i, j] * self._sigmoid_of(up[0][i, j]) * up[1][i, j], name="gated"
+            (rows, hidden),
+            lambda i, j: up[0][i, j] * self._sigmoid_of(up[0][i, j]) * up[1][i, j],
+            name="gated",
         )
         return self._product(self.shape, hidden, lambda i, j, r: gated[i, r] * w2[r, j], "out")
 
