@@ -82,7 +82,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--peers", type=_peers, default=names, metavar="LIST", help=f"some of {','.join(names)}; or none"
     )
     parser.add_argument("--threads", type=int, default=1, choices=range(1, len(os.sched_getaffinity(0)) + 1))
-    parser.add_argument("--rounds", type=int, default=9, help="8 at least for intervals")
+    parser.add_argument("--rounds", type=int, default=9, help="8 at least for intervals; 0 only compiles")
     parser.add_argument("--slot", type=float, default=0.03, help="seconds of one slot")
     parser.add_argument("--prepare", type=float, default=120.0, help="seconds that a system may compile")
     parser.add_argument("--out", type=Path, default=Path("build/peers"), help="folder of the table and JSON")
@@ -146,6 +146,8 @@ def _results(run: Run, folder: Path) -> Path:
 
 def _drawn(run: Run, folder: Path, wanted: Path | None) -> str:
     """Draw in an interpreter that has matplotlib; return a sentence for the reader."""
+    if not any(r.time(report.OURS) for r in run.rows):
+        return "nothing was timed: no picture"
     python, why = with_module("matplotlib", "bench")
     results = _results(run, folder)
     path = (wanted or results.with_suffix(".svg")).absolute()
