@@ -76,10 +76,14 @@ class Peer(ABC):
 
 
 def returned(function: Callable[..., object], *arguments: object) -> tuple[Callable[[], None], list[object]]:
-    """Return a call that keeps the last result in a list of one, for systems that allocate it themselves."""
+    """Return a call that keeps the last result in a list of one, for systems that allocate it themselves.
+
+    The result before is freed first, so that its memory is there for the next one.
+    """
     kept: list[object] = [None]
 
     def call() -> None:
+        kept[0] = None
         kept[0] = function(*arguments)
 
     return call, kept

@@ -12,6 +12,7 @@ import ctypes
 import gc
 import json
 import os
+import resource
 import sys
 import time
 from collections.abc import Callable
@@ -32,6 +33,9 @@ SAMPLE_S = 1e-4
 
 WARM_UP = 0.25
 """Part of a slot before its samples are taken."""
+
+SETTLE_S, SETTLED, FEW_PAGES = 2.0, 3, 16
+"""Memory has settled after so many calls in a row that touch fewer new pages; at most so many seconds."""
 
 LONG_S = 0.2
 """A call that takes longer is not warmed up for."""
@@ -100,6 +104,7 @@ class Service:
         if not worst <= TOLERANCE:
             raise ArithmeticError(f"{WRONG}, error {worst:.2g} of the largest value")
         self.prepared = prepared
+        settle(prepared.call)
         once = timed(prepared, 1)
         return {"prepare_s": took, "call_s": once, "error": worst, "note": prepared.note}
 
@@ -113,6 +118,16 @@ class Service:
         gc.collect()
         ctypes.CDLL(None).malloc_trim(0)
         return {}
+
+
+def settle(call: Callable[[], object]) -> None:
+    """Call until new pages are touched no more: a system that allocates its results does so for some time."""
+    quiet, end = 0, time.monotonic() + SETTLE_S
+    while quiet < SETTLED and time.monotonic() < end:
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+        call()
+        faults = resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+        quiet = quiet + 1 if faults < FEW_PAGES else 0
 
 
 def timed(prepared: Prepared, calls: int) -> float:

@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks.peers import worker as worker_module
 from benchmarks.peers.measure import Cell, Schedule, in_turn
-from benchmarks.peers.peer import Peer, Prepared, Task, Unsupported
+from benchmarks.peers.peer import Peer, Prepared, Task, Unsupported, returned
 from benchmarks.peers.process import Worker
 from benchmarks.peers.references import reference
 from benchmarks.peers.registry import find
-from benchmarks.peers.worker import attempted, calls_for, slot
+from benchmarks.peers.worker import attempted, calls_for, settle, slot
 from benchmarks.suite import benchmarks
 from tests.benchmarks.small import task
 
@@ -89,6 +90,24 @@ def test_a_long_call_is_not_repeated_for_warming_up() -> None:
 
     assert slot(Prepared(lambda: None, lambda: np.zeros(0), seconds), 0.01) == 1.5
     assert asked == [1]
+
+
+def test_memory_has_settled_when_calls_touch_no_new_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[object] = []
+    settle(lambda: calls.append(None))
+    assert len(calls) == 3
+    monkeypatch.setattr(worker_module, "SETTLE_S", 0.05)
+    kept: list[object] = []
+    settle(lambda: kept.append(np.ones(1 << 16)))
+    assert len(kept) > 3
+
+
+def test_the_last_result_is_freed_before_the_next_call() -> None:
+    seen = []
+    call, kept = returned(lambda: seen.append(kept[0]) or "result")  # type: ignore[func-returns-value]
+    call()
+    call()
+    assert (seen, kept) == ([None, None], ["result"])
 
 
 def test_failures_are_told_whatever_they_are() -> None:

@@ -29,6 +29,7 @@ class Jax(Peer):
         kept: list[Any] = [None]
 
         def call() -> None:
+            kept[0] = None
             kept[0] = compiled(*given)
             kept[0].block_until_ready()
 
