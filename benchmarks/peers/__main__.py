@@ -53,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if isinstance(roofline, Failure):
         print(f"the limits of this machine cannot be measured: {roofline.text}", file=sys.stderr)
         return 3
-    workers, absent = started(o.peers, o.threads, host.cpu.processors[-o.threads :])
+    workers, absent = started(o.peers, o.threads, host.cpu.processors[: o.threads])
     rows: list[Row] = []
     versions = {w.system.name: w.version for w in workers}
     run = Run(_machine(host, o.threads), o.threads, versions, absent, rows)
@@ -86,7 +86,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--slot", type=float, default=0.03, help="seconds of one slot")
     parser.add_argument("--prepare", type=float, default=120.0, help="seconds that a system may compile")
     parser.add_argument("--out", type=Path, default=Path("build/peers"), help="folder of the table and JSON")
-    parser.add_argument("--plot", type=Path, help="the picture, .svg or .png; in the folder without it")
+    parser.add_argument("--plot", type=Path, help="the picture, .png or .svg; in the folder without it")
     parser.add_argument(
         "--install", nargs="*", choices=list(packages()), help="install peers into environments of the cache"
     )
@@ -150,7 +150,7 @@ def _drawn(run: Run, folder: Path, wanted: Path | None) -> str:
         return "nothing was timed: no picture"
     python, why = with_module("matplotlib", "bench")
     results = _results(run, folder)
-    path = (wanted or results.with_suffix(".svg")).absolute()
+    path = (wanted or results.with_suffix(".png")).absolute()
     if python is None:
         return f"no picture: {why}"
     command = [str(python), "-m", "benchmarks.peers.plot", str(results.absolute()), str(path)]
@@ -159,4 +159,7 @@ def _drawn(run: Run, folder: Path, wanted: Path | None) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit("stopped; the rows that were printed are in the files")

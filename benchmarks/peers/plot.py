@@ -1,6 +1,6 @@
 """A picture of a run: for each kernel, how many times the machine's limit each system takes.
 
-    python -m benchmarks.peers.plot RESULTS.json PICTURE.svg
+    python -m benchmarks.peers.plot RESULTS.json PICTURE.png
 
 Only matplotlib is needed: it may live in the environment of the peers.
 """

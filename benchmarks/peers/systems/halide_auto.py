@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, ClassVar
 
 from benchmarks.buffers import Array
-from benchmarks.peers.peer import Peer, Prepared, Task
+from benchmarks.peers.peer import Peer, Prepared, Task, Unsupported
 from benchmarks.peers.systems.halide_kernels import Algorithm
 
 FLOAT_CODE, FLOAT_BITS = 2, 32
@@ -64,16 +64,25 @@ class Adams(Peer):
         self.halide.load_plugin(str(Path(found.origin).parent / "lib64" / plugin))
 
     def prepare(self, task: Task, threads: int) -> Prepared:
-        name = f"{task.benchmark.name}-{self.scheduler.lower()}-{self.version()}-{threads}.so"
-        library = Path(os.environ["PERFDOJO_PEERS"]) / "halide" / name
+        name = f"{task.benchmark.name}-{self.scheduler.lower()}-{self.version()}"
+        library = Path(os.environ["PERFDOJO_PEERS"]) / "halide" / f"{name}.so"
+        begun = library.with_suffix(".begun")
         if not library.exists():
-            self._compile(task, threads, library)
+            if begun.exists():
+                raise Unsupported(f"given up before, it took too long; without {begun} it is tried again")
+            library.parent.mkdir(parents=True, exist_ok=True)
+            begun.touch()
+            try:
+                self._compile(task, library)
+            finally:
+                begun.unlink()  # it stays where the process is killed
         kernel = ctypes.CDLL(str(library)).kernel
         arrays = [*task.inputs.values(), task.output]
         arguments = [ctypes.byref(_buffer(a)) for a in arrays]
         return Prepared(lambda: kernel(*arguments), lambda: (task.output, arrays)[0])
 
-    def _compile(self, task: Task, threads: int, library: Path) -> None:
+    def _compile(self, task: Task, library: Path) -> None:
+        """Schedule for all cores, for any number of threads: for one the search takes many times longer."""
         hl, inputs = self.halide, task.benchmark.inputs
         images = [hl.ImageParam(hl.Float(32), len(shape), n) for n, shape in inputs.items()]
         out = Algorithm(hl, task.benchmark, images).written()
@@ -84,9 +93,8 @@ class Adams(Peer):
         _fix(out.output_buffer(), task.output.shape)
         out.set_estimates([(0, n) for n in reversed(task.output.shape)])
         pipeline, target = hl.Pipeline(out), hl.get_host_target()
-        parameters = hl.AutoschedulerParams(self.scheduler, {"parallelism": str(threads)})
+        parameters = hl.AutoschedulerParams(self.scheduler, {"parallelism": str(os.cpu_count())})
         pipeline.apply_autoscheduler(target, parameters)
-        library.parent.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(dir=library.parent) as folder:
             made = Path(folder) / "kernel"
             pipeline.compile_to_static_library(str(made), images, "kernel", target)
