@@ -9,6 +9,7 @@ however many trials are allowed.
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import time
 from importlib import import_module
@@ -61,27 +62,36 @@ def tune(names: list[str], trials: int) -> None:
     tvm, search = import_module("tvm"), import_module("tvm.s_tir.meta_schedule")
     timing = search.runner.EvaluatorConfig(number=1, repeat=1, min_repeat_ms=20, enable_cpu_cache_flush=False)
     runner = search.runner.LocalRunner(timeout_sec=30, evaluator_config=timing)
+    out = os.fdopen(os.dup(1), "w")
+    log = Path(os.environ["PERFDOJO_PEERS"]) / "logs" / "tuning.txt"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("w") as file:  # hundreds of lines a kernel
+        os.dup2(file.fileno(), 1)
+        os.dup2(file.fileno(), 2)
     builder = search.builder.LocalBuilder(max_workers=os.cpu_count(), timeout_sec=60)
     for b in benchmarks():
         if b.name not in names or (records(b) / RECORDS).exists():
             continue
         start = time.monotonic()
-        records(b).mkdir(parents=True, exist_ok=True)
+        part = records(b).with_name(f"{b.name}.part")  # of a search that was stopped nothing is taken
+        shutil.rmtree(part, ignore_errors=True)
+        part.mkdir(parents=True)
         try:
             search.tune_tir(
                 primitive_function(b),
                 target(tvm),
-                str(records(b)),
+                str(part),
                 max_trials_global=trials,
                 num_trials_per_iter=min(16, trials),
                 builder=builder,
                 runner=runner,
                 seed=1,
             )
+            part.replace(records(b))
             told = "tuned"
         except Exception as failure:  # a search may fail in any way
             told = f"not tuned: {' '.join(str(failure).split())[-200:]}"
-        print(f"{b.name}: {told}, {time.monotonic() - start:.0f} s", flush=True)
+        print(f"{b.name}: {told}, {time.monotonic() - start:.0f} s", file=out, flush=True)
 
 
 if __name__ == "__main__":
