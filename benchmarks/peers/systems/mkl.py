@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,8 @@ class Mkl(Peer):
         return "" if library("libmkl_rt.so*") else "mkl"
 
     def __init__(self) -> None:
+        if os.environ.get("MKL_THREADING_LAYER") == "GNU":
+            ctypes.CDLL("libgomp.so.1", mode=ctypes.RTLD_GLOBAL)  # MKL counts on it being there
         self.library: Any = ctypes.CDLL(str(library("libmkl_rt.so*")), mode=ctypes.RTLD_GLOBAL)
 
     def version(self) -> str:
