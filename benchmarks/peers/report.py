@@ -81,7 +81,8 @@ def gaps(run: Run) -> list[str]:
     found: dict[tuple[str, str], list[str]] = {}
     for row in run.rows:
         for name, cell in row.cells.items():
-            for why in filter(None, (cell.gap, cell.note)):
+            note = "" if name == FROM_C else cell.note  # that of the same code called from Python
+            for why in filter(None, (cell.gap, note)):
                 found.setdefault((name, why), []).append(row.benchmark.name)
     lines = [f"{titles[name]} did not run: {why}" for name, why in run.absent.items()]
     return lines + [f"{titles[name]}, {_few(rows)}: {why}" for (name, why), rows in found.items()]
@@ -121,9 +122,10 @@ def summary(run: Run) -> list[str]:
                 f"{_title(ours)}: {near} of {len(shares)} kernels at {NEAR_LIMIT:.0%} of the limit or more"
             )
     for s in run.systems:
-        over = [v for r in run.rows if (v := _over(r, s.name, OURS)) is not None]
-        if over and s.name not in (OURS, FROM_C):
-            lines.append(f"{_title(OURS)}, over {s.title}: {_mean(over)}, {_kernels(len(over))}")
+        if s.name not in (OURS, FROM_C):
+            texts = [f"{_title(n)}, {_mean(v)}" for n in (OURS, FROM_C) if (v := _all_over(run, s.name, n))]
+            count = len(_all_over(run, s.name, OURS))
+            lines += [f"over {s.title}, {_kernels(count)}: {'; '.join(texts)}"] if texts else []
     return lines
 
 
@@ -137,6 +139,10 @@ def _kernels(count: int) -> str:
 
 def _title(name: str) -> str:
     return next(s.title for s in SYSTEMS if s.name == name)
+
+
+def _all_over(run: Run, name: str, ours: str) -> list[float]:
+    return [v for r in run.rows if (v := _over(r, name, ours)) is not None]
 
 
 def _over(row: Row, name: str | None, ours: str) -> float | None:

@@ -67,7 +67,7 @@ def test_the_figures_are_over_the_best_peer_of_each_kernel() -> None:
         "smallest 0.50 in gelu_small; faster on 1 of 2"
     )
     assert "ours, scheduled: 1 of 2 kernels at 85% of the limit or more" in found
-    assert "ours, scheduled, over JAX: geometric mean 0.50, smallest 0.50, 1 kernel" in found
+    assert "over JAX, 1 kernel: ours, scheduled, geometric mean 0.50, smallest 0.50" in found
 
 
 def test_gaps_say_why() -> None:
