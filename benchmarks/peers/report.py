@@ -123,8 +123,9 @@ def summary(run: Run) -> list[str]:
             )
     for s in run.systems:
         if s.name not in (OURS, FROM_C):
-            texts = [f"{_title(n)}, {_mean(v)}" for n in (OURS, FROM_C) if (v := _all_over(run, s.name, n))]
-            count = len(_all_over(run, s.name, OURS))
+            over = {n: _all_over(run, s.name, n) for n in (OURS, FROM_C)}
+            texts = [f"{_title(n)}, {_mean(ratios)}" for n, ratios in over.items() if ratios]
+            count = len(over[OURS])
             lines += [f"over {s.title}, {_kernels(count)}: {'; '.join(texts)}"] if texts else []
     return lines
 
