@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from elftools.elf.elffile import ELFFile
@@ -22,6 +22,52 @@ from perfdojo.toolchains.identity import BUILD_SYMBOL, why_not_here
 
 LONGEST_TEXT_BYTES = 1 << 20
 DEFAULT_ALIGNMENT = 64
+
+
+class _Expected(NamedTuple):
+    """What an array is when nothing about it needs a second look; `ranged`: its values have limits."""
+
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    unit: int
+    bytes: int
+    written: bool
+    ranged: bool
+
+
+def _expected(a: Argument, alignment: int) -> _Expected:
+    dtype = NUMPY[a.dtype]
+    last = sum((n - 1) * s for n, s in zip(a.shape, a.strides_elems, strict=True))
+    strides = tuple(s * dtype.itemsize for s in a.strides_elems)
+    unit, size = alignment or dtype.itemsize, dtype.itemsize * (last + 1)
+    written, ranged = a.role != "in", a.values is not None
+    return _Expected(np.dtype(dtype), tuple(a.shape), strides, unit, size, written, ranged)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A kernel with its arrays: `run()` works on what is in them then, and returns the `out` arrays."""
+
+    kernel: Kernel
+    arrays: tuple[Array, ...]
+    _where: tuple[int, ...] = field(repr=False)
+    _function: Any = field(repr=False)
+    _results: Array | tuple[Array, ...] | None = field(repr=False)
+    _ranged: bool = field(repr=False)
+
+    def __call__(self) -> Array | tuple[Array, ...] | None:
+        """Run it; nothing is checked but the values of arguments that have limits.
+
+        Raises:
+            PerfDojoError: an input holds values out of its limits; nothing was run.
+            MemoryError: the kernel could not allocate a temporary.
+        """
+        if self._ranged:
+            self.kernel._looked_at(self.arrays)
+        if self._function(*self._where):
+            raise MemoryError(f"kernel {self.kernel.name} could not allocate a temporary")
+        return self._results
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +90,21 @@ class Kernel:
     alignment: int
     path: Path
     _function: Any = field(repr=False)
+    _expected: tuple[_Expected, ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_expected", tuple(_expected(a, self.alignment) for a in self.arguments))
+
+    def on(self, *arrays: Array, **named: Array) -> Run:
+        """Return the call on some arrays, checked here and not again: `run = kernel.on(s, d); run()`.
+
+        Raises:
+            PerfDojoError: as for a call.
+        """
+        values = self._values(arrays, named)
+        where = tuple(self._pointers(values))
+        ranged = any(e.ranged for e in self._expected)
+        return Run(self, tuple(values), where, self._function, self._results(values), ranged)
 
     def __call__(self, *arrays: Array, **named: Array) -> Array | tuple[Array, ...] | None:
         """Run it.
@@ -52,15 +113,53 @@ class Kernel:
             PerfDojoError: an array is missing or does not fit; nothing was run.
             MemoryError: the kernel could not allocate a temporary.
         """
+        values = self._values(arrays, named)
+        if self._function(*self._pointers(values)):
+            raise MemoryError(f"kernel {self.name} could not allocate a temporary")
+        return self._results(values)
+
+    def _values(self, arrays: Sequence[Array], named: Mapping[str, Array]) -> Sequence[Array]:
+        """Return an array for each argument; outputs that are missing are made."""
+        if len(arrays) == len(self.arguments) and not named:
+            return arrays
         given = self._given(arrays, named)
-        values = [given[a.name] if a.name in given else self.empty(a.name) for a in self.arguments]
+        return [given[a.name] if a.name in given else self.empty(a.name) for a in self.arguments]
+
+    def _results(self, values: Sequence[Array]) -> Array | tuple[Array, ...] | None:
+        outs = [v for a, v in zip(self.arguments, values, strict=True) if a.role == "out"]
+        return tuple(outs) if len(outs) > 1 else outs[0] if outs else None
+
+    def _pointers(self, values: Sequence[Array]) -> list[int]:
+        """Return where the arrays begin; what is not plainly right is looked at, and told.
+
+        A call takes microseconds, and so does each question to an array.
+        """
+        found: list[int] = []
+        ends: list[tuple[int, int, bool]] = []
+        for value, e in zip(values, self._expected, strict=True):
+            if type(value) is not np.ndarray or value.dtype != e.dtype or value.shape != e.shape:
+                return self._looked_at(values)
+            start = value.ctypes.data
+            if (
+                value.strides != e.strides
+                or start % e.unit
+                or e.ranged
+                or (e.written and not value.flags.writeable)
+            ):
+                return self._looked_at(values)
+            end = start + e.bytes
+            if any((e.written or w) and start < b and a < end for a, b, w in ends):
+                return self._looked_at(values)
+            found.append(start)
+            ends.append((start, end, e.written))
+        return found
+
+    def _looked_at(self, values: Sequence[Array]) -> list[int]:
+        """Return the same, or raise what is wrong."""
         for a, value in zip(self.arguments, values, strict=True):
             self._require_fit(a, value)
         self._require_apart(values)
-        if self._function(*(v.ctypes.data for v in values)):
-            raise MemoryError(f"kernel {self.name} could not allocate a temporary")
-        outs = tuple(v for a, v in zip(self.arguments, values, strict=True) if a.role == "out")
-        return outs if len(outs) > 1 else outs[0] if outs else None
+        return [v.ctypes.data for v in values]
 
     def __str__(self) -> str:
         def text(roles: tuple[str, ...]) -> str:
@@ -85,7 +184,7 @@ class Kernel:
         hint = nearest(name, [a.name for a in self.arguments])
         raise PerfDojoError(f"kernel {self.name} has no argument '{name}'", hint=hint)
 
-    def _given(self, arrays: tuple[Array, ...], named: Mapping[str, Array]) -> dict[str, Array]:
+    def _given(self, arrays: Sequence[Array], named: Mapping[str, Array]) -> dict[str, Array]:
         """Arrays by name; those that are not outputs must all be there."""
         if len(arrays) > len(self.arguments):
             count = len(self.arguments)
@@ -128,7 +227,7 @@ class Kernel:
                     f"but the kernel takes {a.values[0]} to {a.values[1] - 1}"
                 )
 
-    def _require_apart(self, values: list[Array]) -> None:
+    def _require_apart(self, values: Sequence[Array]) -> None:
         """No argument that is written may share memory with another one."""
         spans = []
         for a, v in zip(self.arguments, values, strict=True):

@@ -61,6 +61,33 @@ def test_a_library_is_loaded_and_called(host: Host, tmp_path: Path) -> None:
     assert np.array_equal(out, x + 2)
 
 
+def test_a_call_is_checked_once_and_repeated(host: Host, tmp_path: Path) -> None:
+    add = perfdojo.load(library(ADD, host, tmp_path))
+    x, out = np.arange(N, dtype=np.float32), np.zeros(N, np.float32)
+    run = add.on(x, out)
+    assert run() is out
+    assert np.array_equal(out, x + 1)
+    x += 5
+    run()
+    assert np.array_equal(out, x + 1)
+    made = add.on(x)()
+    assert isinstance(made, np.ndarray)
+    assert np.array_equal(made, x + 1)
+    with pytest.raises(PerfDojoError, match="missing"):
+        add.on()
+    with pytest.raises(PerfDojoError, match="overlap"):
+        add.on(x, x)
+
+
+def test_values_with_limits_are_looked_at_in_each_run(take: Kernel) -> None:
+    x, indices, total = inputs()
+    run = take.on(x, indices, total)
+    run()
+    indices[0] = 9
+    with pytest.raises(PerfDojoError, match="values from"):
+        run()
+
+
 def test_the_description_is_read_without_loading(host: Host, tmp_path: Path) -> None:
     texts = read_texts(library(TAKE, host, tmp_path))
     assert texts["perfdojo_description"] == description_json(TAKE)

@@ -23,7 +23,7 @@ from perfdojo.toolchains.results import Failure
 
 
 class Planned(Peer):
-    """No schedule; as all our columns that Python calls, through `perfdojo.load`, which checks each call."""
+    """No schedule; as all our columns that Python calls, through `perfdojo.load(..).on(arrays)`."""
 
     wants_schedule: ClassVar[bool] = False
 
@@ -42,7 +42,7 @@ class Planned(Peer):
                 raise RuntimeError(made.text)
             kernel = perfdojo.load(made)
         arrays = self.arrays(task, emitted)
-        return Prepared(lambda: kernel(*arrays), lambda: task.output, note=note)
+        return Prepared(kernel.on(*arrays), lambda: task.output, note=note)
 
     def emitted(self, task: Task, threads: int) -> tuple[EmittedSource, str]:
         """Return the source, and why it is not that of the schedule."""
