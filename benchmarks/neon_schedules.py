@@ -27,7 +27,8 @@ from perfdojo.toolchains.counting import count_instructions
 from perfdojo.toolchains.cross import Cross, cross_of, find_cross
 from perfdojo.toolchains.harness import Host
 from perfdojo.toolchains.host import Built, assembly, build, run
-from perfdojo.toolchains.mca import Estimate, estimate, main_loop
+from perfdojo.toolchains.loops import main_loop
+from perfdojo.toolchains.mca import Estimate, estimate
 
 SUFFIX = ".neon.sched"
 JUDGE = "neoverse-v1"

@@ -31,7 +31,8 @@ def tell_estimates(job: Job, built: Built, figures: dict[str, Any]) -> None:
 def _loop_lines(built: Built, figures: dict[str, Any]) -> list[str]:
     from perfdojo.toolchains.cross import cross_of
     from perfdojo.toolchains.host import assembly
-    from perfdojo.toolchains.mca import Estimate, estimate, find_mca, main_loop
+    from perfdojo.toolchains.loops import main_loop
+    from perfdojo.toolchains.mca import Estimate, estimate, find_mca
     from perfdojo.toolchains.results import MissingTool
 
     cross = cross_of(built.emitted.target)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from perfdojo.cli.estimates import tell_estimates
+from perfdojo.cli.explain import tell_explanation
 from perfdojo.cli.machine import Checked, failed, judge
 from perfdojo.cli.measured import tell_measurement
 from perfdojo.cli.options import Options
@@ -151,6 +152,8 @@ class HostKernel:
             return False
         tell_measurement(job, m)
         self._limit(job, m.median_s)
+        if o.explain:
+            tell_explanation(job, self.built, m.median_s)
         return True
 
     def _limit(self, job: Job, seconds: float) -> None:

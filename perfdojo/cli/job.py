@@ -46,6 +46,7 @@ class Result:
     check: dict[str, Any] | None = None
     time: dict[str, Any] | None = None
     limit: dict[str, Any] | None = None
+    explain: dict[str, Any] | None = None
     listing: list[str] | None = None
     error: dict[str, Any] | None = None
 

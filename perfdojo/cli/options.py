@@ -41,6 +41,7 @@ class Options:
         validate: compare what the schedule makes with the kernel on symbolic values.
         simulator: of Snitch clusters: builtin, verilator:PATH or banshee:PATH.
         trace: file for a trace of what the units of a Snitch cluster did.
+        explain: tell what bounds the kernel here, and what would help.
         annotate: print the code for Snitch with cycles and causes of waits.
         cores: of a Snitch cluster that run @core scopes; 0: all of them.
         isa: extensions of a Snitch core that differ from the default, as targets spell them: `:div,no-simd`.
@@ -71,6 +72,7 @@ class Options:
     annotate: bool = False
     cores: int = 0
     isa: str = ""
+    explain: bool = False
 
 
 class _JsonParser(argparse.ArgumentParser):
@@ -163,6 +165,11 @@ def parser(json_errors: bool = False, playing: bool = False) -> argparse.Argumen
         help="decide on symbolic values that the schedule keeps the meaning of the kernel",
     )
     out.add_argument("--time", action="store_true", help="measure it")
+    out.add_argument(
+        "--explain",
+        action="store_true",
+        help="measure it and tell what bounds it: traffic at the caches, its main loop, what would help",
+    )
     out.add_argument("--force", action="store_true", help="overwrite files that perfdojo did not write")
     out.add_argument("--cmake", action="store_true", help="write a CMakeLists.txt beside the source")
     how = p.add_argument_group("how to check and time")
@@ -243,11 +250,15 @@ def options(p: argparse.ArgumentParser, argv: Sequence[str]) -> tuple[argparse.N
         p.error("--schedule and --no-schedule ask for different things")
     if a.shared and a.emit not in (None, "shared"):
         p.error("--shared and --emit ask for different things")
-    if a.emit not in (None, "shared") and (a.check or a.time or a.validate):
-        steps = "--check, --time and --validate"
+    if a.emit not in (None, "shared") and (a.check or a.time or a.validate or a.explain):
+        steps = "--check, --time, --explain and --validate"
         p.error(f"--emit {a.emit} shows a stage and runs nothing: give {steps} without it")
     if a.target != "snitch" and (a.simulator != "builtin" or a.trace or a.annotate):
         p.error("--simulator, --trace and --annotate are for --target snitch")
+    if a.explain and a.target in ("snitch", "cuda", "neon", "rvv"):
+        p.error(
+            "--explain is for targets that are timed by the clock: c, avx2, avx512; Snitch has --annotate"
+        )
     if re.fullmatch(r"builtin|(verilator|banshee):.+", a.simulator) is None:
         p.error(f"no simulator '{a.simulator}': --simulator takes builtin, verilator:PATH or banshee:PATH")
     if a.trace is not None and os.path.isdir(a.trace):
@@ -259,7 +270,7 @@ def options(p: argparse.ArgumentParser, argv: Sequence[str]) -> tuple[argparse.N
     if a.isa and a.target != "snitch":
         p.error("--isa is for --target snitch")
     emit = "shared" if a.shared else a.emit or ""
-    main_job = not (emit or a.output or a.check or a.time or a.validate)
+    main_job = not (emit or a.output or a.check or a.time or a.validate or a.explain)
     chosen = Options(
         a.kernel or "",
         a.target,
@@ -269,7 +280,7 @@ def options(p: argparse.ArgumentParser, argv: Sequence[str]) -> tuple[argparse.N
         emit,
         a.output,
         a.check or main_job,
-        a.time or main_job or bool(a.trace) or a.annotate,
+        a.time or main_job or bool(a.trace) or a.annotate or a.explain,
         a.cache,
         a.seed,
         a.budget,
@@ -286,6 +297,7 @@ def options(p: argparse.ArgumentParser, argv: Sequence[str]) -> tuple[argparse.N
         a.annotate,
         a.cores or 0,
         f":{a.isa}" if a.isa else "",
+        a.explain,
     )
     return a, chosen
 

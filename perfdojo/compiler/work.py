@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from perfdojo.compiler.ir import Buffer, Expr, Op, Program, Statement
 from perfdojo.compiler.ops import OPS, REDUCTIONS
-from perfdojo.compiler.walk import const_int, dtype_of, statements, subexpressions
+from perfdojo.compiler.walk import const_int, dtype_of, loads, statements, subexpressions
 
 _FREE = frozenset({"neg", "abs", "select"})
 
@@ -19,7 +19,8 @@ class Work:
         executions: times that a statement is reached.
         flops: operations on floats; an fma is 2, an elementary function 1, sign changes and selects 0. A
             guarded statement counts as if it always happened.
-        integer_ops: operations on integers in values, indices not counted.
+        integer_ops: operations on integers from memory in values; those on iteration numbers, of indices and
+            of conditions, are not counted, as loops do them.
         read_bytes: every element of the in and inout arguments once.
         written_bytes: every element of the out and inout arguments once.
     """
@@ -59,7 +60,9 @@ def _operations(statement: Statement, program: Program) -> tuple[int, int]:
         counts[program.buffer(statement.target.buffer).dtype.is_float] += 1
     for e in _values(statement.value):
         if isinstance(e, Op) and e.op not in _FREE and OPS[e.op].rule in ("number", "float", "integer"):
-            counts[dtype_of(e, program).is_float] += 2 if e.op == "fma" else 1
+            is_float = dtype_of(e, program).is_float
+            if is_float or any(True for _ in loads(e)):
+                counts[is_float] += 2 if e.op == "fma" else 1
     return counts[True], counts[False]
 
 

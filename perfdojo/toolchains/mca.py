@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from perfdojo.toolchains.loops import Loop
 from perfdojo.toolchains.process import Limits, run
 from perfdojo.toolchains.results import MissingTool
 
@@ -20,15 +21,8 @@ PACKAGE = "llvm-19"
 ITERATIONS = 1000
 LIMITS = Limits(wall_s=20.0, output_bytes=64 << 20)
 
-_LABEL = re.compile(r"^([.\w$]+):")
-_INSTRUCTION = re.compile(r"^\s+([a-z][\w.]*)(?:\s+(.*))?$")
-_ARITHMETIC = re.compile(r"f(?:n?m(?:la|ls|add|sub)|mul|add|sub|div|sqrt)\b")
-_PRODUCT = re.compile(r"(?:[su]?ml[as]l?2?|[su]?mull?2?|[su]dot)\s+v")
-_VECTOR = re.compile(r"\b[vq]\d")
 _UNIT = re.compile(r"^[A-Z]+\d*Unit|\..*$", re.DOTALL)
 """What models put around the name of a unit: their own, and which of several equal ones it is."""
-_BRANCH = re.compile(r"b[lr]?|blr|ret|b\.?(?:eq|ne|cs|cc|hs|lo|mi|pl|vs|vc|hi|ls|ge|lt|gt|le)|[ct]bn?z")
-"""What ends straight code on AArch64."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,23 +38,6 @@ class Model:
     name: str
     triple: str
     pipes: int
-
-
-@dataclass(frozen=True, slots=True)
-class Loop:
-    """An innermost loop of a function in assembly.
-
-    Attributes:
-        arithmetic: how many of its instructions are floating-point operations.
-        products: how many multiply vectors of integers.
-        vectors: how many name a vector register, loads and stores too.
-    """
-
-    label: str
-    lines: tuple[str, ...]
-    arithmetic: int
-    products: int
-    vectors: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,36 +75,6 @@ def find_mca() -> tuple[str, int]:
     if plain and said and int(said[1]) >= OLDEST:
         return plain, int(said[1])
     raise MissingTool(f"llvm-mca {OLDEST} or newer", PACKAGE)
-
-
-def innermost_loops(assembly: str) -> tuple[Loop, ...]:
-    """Return the loops of gcc's assembly that jump back over nothing but straight code."""
-    found: list[Loop] = []
-    label = ""
-    body: list[str] = []
-    for line in assembly.splitlines():
-        text = line.split("//")[0].rstrip()
-        if named := _LABEL.match(text):
-            label, body = named[1], []
-        elif (said := _INSTRUCTION.match(text)) and not said[1].startswith("."):
-            body.append(text.strip())
-            if not _BRANCH.fullmatch(said[1]):
-                continue
-            if label and (said[2] or "").split(",")[-1].strip() == label:
-                arithmetic = sum(bool(_ARITHMETIC.match(b)) for b in body)
-                vectors = sum(bool(_VECTOR.search(b)) for b in body)
-                products = sum(bool(_PRODUCT.match(b)) for b in body)
-                found.append(Loop(label, tuple(body), arithmetic, products, vectors))
-            label = ""
-    return tuple(found)
-
-
-def main_loop(assembly: str) -> Loop | None:
-    """Return the innermost loop with the most arithmetic, products of integers too; of equal ones that with
-    the most vectors.
-    """
-    loops = innermost_loops(assembly)
-    return max(loops, key=lambda n: (n.arithmetic + n.products, n.vectors, len(n.lines)), default=None)
 
 
 def estimate(loop: Loop, model: Model) -> Estimate | str:

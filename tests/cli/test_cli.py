@@ -198,3 +198,27 @@ def test_missing_compiler_exits_with_3(
 def test_information(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(argv) == 0
     assert len(capsys.readouterr().out) > 10
+
+
+@pytest.mark.parametrize("kernel", ["softmax", "cumsum"])
+def test_explain_tells_limits_traffic_and_the_main_loop(
+    kernel: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, result = run_json(capsys, kernel, "--target", "c", "--explain", "--budget", "0.05")
+    assert status == 0
+    found = result["explain"]
+    assert found["loop"]["instructions"] > 0
+    assert all(c["bytes"] > 0 and c["seconds"] > 0 for c in found["caches"])
+    assert main([kernel, "--target", "c", "--explain", "--budget", "0.05"]) == 0
+    text = capsys.readouterr().out
+    assert "main loop of" in text
+    assert "bounds it" in text
+    if kernel == "cumsum":
+        assert "its main loop is scalar" in text
+
+
+def test_explain_is_for_targets_with_a_clock(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as error:
+        main(["softmax", "--target", "cuda", "--explain"])
+    assert error.value.code == 2
+    assert "--explain is for targets that are timed by the clock" in capsys.readouterr().err

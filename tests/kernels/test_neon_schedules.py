@@ -8,7 +8,8 @@ import shutil
 import pytest
 
 from benchmarks.neon_schedules import Figures, made, shipped, worse
-from perfdojo.toolchains.mca import NEWEST, OLDEST, Estimate, Loop, Model
+from perfdojo.toolchains.loops import Loop
+from perfdojo.toolchains.mca import NEWEST, OLDEST, Estimate, Model
 from tests.native import can_run
 
 needs_tools = pytest.mark.skipif(

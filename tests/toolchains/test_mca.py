@@ -6,16 +6,8 @@ import shutil
 
 import pytest
 
-from perfdojo.toolchains.mca import (
-    NEWEST,
-    OLDEST,
-    Estimate,
-    Model,
-    estimate,
-    find_mca,
-    innermost_loops,
-    main_loop,
-)
+from perfdojo.toolchains.loops import innermost_loops, main_loop
+from perfdojo.toolchains.mca import NEWEST, OLDEST, Estimate, Model, estimate, find_mca
 from perfdojo.toolchains.results import MissingTool
 
 V1 = Model("neoverse-v1", "aarch64", 4)
