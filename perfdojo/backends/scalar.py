@@ -22,6 +22,7 @@ from perfdojo.compiler.lowering.lir import (
     Share,
     Store,
     Stream,
+    Tensor,
     Threads,
     Value,
     Var,
@@ -126,6 +127,10 @@ class ScalarPrinter:
     def order(self, s: Barrier | Wait | Copy) -> str:
         """Return the C statement that all harts, or the DMA engine, are given."""
         raise ValueError(f"one hart runs the function, without {type(s).__name__}")
+
+    def tensor(self, s: Tensor) -> list[str]:
+        """Return the lines of C by which a warp does something with matrices that it holds."""
+        raise ValueError(f"there are no tensor cores for {s.fragment}")
 
     def stream(self, s: Stream) -> str:
         """Return the call of the function that runs a nest."""

@@ -23,6 +23,7 @@ from perfdojo.compiler.lowering.lir import (
     Stmt,
     Store,
     Stream,
+    Tensor,
     Threads,
     Wait,
 )
@@ -79,6 +80,8 @@ def _block(body: tuple[Stmt, ...], printer: ScalarPrinter, threads: int, depth: 
                 yield from _share(s, printer, threads, depth)
             case Barrier() | Wait() | Copy():
                 yield pad + printer.order(s)
+            case Tensor():
+                yield from (pad + line for line in printer.tensor(s))
             case Stream() if s.otherwise:
                 yield f"{pad}if ({printer.stream(s)}) {{"
                 yield from _comment("A NaN: these maxima are computed one by one.", pad + "  ")
@@ -87,7 +90,7 @@ def _block(body: tuple[Stmt, ...], printer: ScalarPrinter, threads: int, depth: 
             case Stream():
                 yield f"{pad}{printer.stream(s)};"
             case Allocate():
-                if s.space == "stack":
+                if s.space in ("stack", "fragment"):
                     yield pad + printer.stack(s)
 
 

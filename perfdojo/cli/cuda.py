@@ -122,7 +122,8 @@ class CudaKernel:
         ran = run_natively(self.built, inputs) if self.timed else run(self.built, inputs)
         if ran.outcome != "ok":
             return failed(ran)
-        return judge(job.bound, job.options.fp, inputs, ran.outputs, self.own_library)
+        tensor = self.built.emitted.tensor
+        return judge(job.bound, job.options.fp, inputs, ran.outputs, self.own_library, tensor)
 
     def time(self, job: Job) -> bool:
         """Measure it on the GPU, where there is one; tell whether that went well."""

@@ -112,11 +112,17 @@ def failed(ran: RunResult) -> Checked:
 
 
 def judge(
-    bound: Program, fp: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any], own_library: bool = False
+    bound: Program,
+    fp: str,
+    inputs: Mapping[str, Any],
+    outputs: Mapping[str, Any],
+    own_library: bool = False,
+    tensor: str = "",
 ) -> Checked:
     """Compare the outputs of a bound program with the reference: bit by bit at strict, else with bounds.
 
-    f64 functions of an implementation with a library of its own are judged by bounds at strict, too.
+    `tensor` says what tensor cores do in it (`EmittedSource`). f64 functions of an implementation with a
+    library of its own are judged by bounds at strict, too.
     """
     from perfdojo.compiler.interpret import compare, first_difference, interpret, reference
     from perfdojo.compiler.libraries import bits_are_fixed
@@ -125,6 +131,6 @@ def judge(
     if bits_are_fixed(bound, fp, own_library):
         wrong = first_difference(outputs, interpret(bound, inputs))
         return Checked("wrong-result" if wrong else "ok", wrong, 0.0, 0, elements)
-    verdict = compare(outputs, reference(bound, inputs, fp))
+    verdict = compare(outputs, reference(bound, inputs, fp, tensor))
     outcome, text = ("ok", "") if verdict.passed else ("wrong-result", verdict.message)
     return Checked(outcome, text, verdict.worst_over_bound, verdict.undecided_count, elements)

@@ -131,12 +131,12 @@ CONCURRENT_MARKS: frozenset[str] = frozenset(("parallel", *GRID, *BLOCK, "core")
 """Marks under which the iterations of a scope may run at the same time; races are rejected."""
 LANE_MARKS: frozenset[str] = frozenset(("vector", "async", "warp"))
 """Marks under which they run together: lanes of a register, one copy, threads of a warp; sums end behind."""
-MARKS: frozenset[str] = CONCURRENT_MARKS | LANE_MARKS | {"unroll", "stream", "frep", "dma"}
+MARKS: frozenset[str] = CONCURRENT_MARKS | LANE_MARKS | {"unroll", "mma", "stream", "frep", "dma"}
 
 # ---------------------------------------------------------------- buffers and the program
 
 Role = OneOf["in", "out", "inout", "tmp"]
-SPACES: frozenset[str] = frozenset({"heap", "stack", "register", "shared", "tcdm"})
+SPACES: frozenset[str] = frozenset({"heap", "stack", "register", "shared", "fragment", "tcdm"})
 
 
 @dataclass(frozen=True, slots=True)

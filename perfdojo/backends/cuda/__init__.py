@@ -25,9 +25,9 @@ TARGET = Target(
     supports=_supports,
     machine="cuda",
     marks=frozenset(
-        ("unroll", "warp", "vector", "async", *(f"{w}_{d}" for w in ("grid", "block") for d in "xyz"))
+        ("unroll", "warp", "mma", "vector", "async", *(f"{w}_{d}" for w in ("grid", "block") for d in "xyz"))
     ),
-    spaces=frozenset(("heap", "stack", "shared")),
+    spaces=frozenset(("heap", "stack", "shared", "fragment")),
     shared_bytes=48 << 10,  # static, on all devices (CUDA C++ Programming Guide)
     wide_copies=True,
     rolls=True,

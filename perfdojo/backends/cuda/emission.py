@@ -5,19 +5,23 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from math import prod
+from typing import Literal
 
 from perfdojo.backends.contract import contract, made_by
 from perfdojo.backends.counters import narrow
 from perfdojo.backends.cuda.printer import CudaPrinter
 from perfdojo.backends.cuda.rtc import instead_of_headers
+from perfdojo.backends.cuda.tensor import ALIGNED, WORDS
 from perfdojo.backends.emission import EmitOptions, argument, environment, nested
 from perfdojo.backends.helpers import helper_text
 from perfdojo.backends.names import Names
 from perfdojo.backends.statements import lines
+from perfdojo.compiler.analysis.tensor import DEPTH
+from perfdojo.compiler.dtypes import F32
 from perfdojo.compiler.emitted import C_TYPES, MARKER, EmittedSource
 from perfdojo.compiler.ir import Program
 from perfdojo.compiler.lowering.layout import layouts
-from perfdojo.compiler.lowering.lir import Allocate, Copy, Kernel, Load, Stmt, Store, children
+from perfdojo.compiler.lowering.lir import Allocate, Copy, Kernel, Load, Stmt, Store, Tensor, children
 from perfdojo.compiler.lowering.lower import lower
 from perfdojo.compiler.lowering.target import FpLevel, Target
 from perfdojo.compiler.lowering.walk import values
@@ -57,7 +61,7 @@ def emitted(program: Program, target: Target, fp: FpLevel, options: EmitOptions)
     symbol = names.give("function", program.name)
     count = sum(isinstance(s, Kernel) for s in function.body)
     called = [names.give("function", f"{program.name}_{n}") for n in range(count)]
-    for word in ("memory", "status", "arguments", "freed", "stream"):
+    for word in ("memory", "status", "arguments", "freed", "stream", *WORDS):
         names.give("local", word)
     arguments = tuple(argument(placed[b.name]) for b in program.arguments)
     for name, _ in function.element_types:
@@ -69,6 +73,8 @@ def emitted(program: Program, target: Target, fp: FpLevel, options: EmitOptions)
     ]
     heap = [s for s in function.body if isinstance(s, Allocate)]
     total, temporaries = _memory(heap, printer)
+    wide = _wide(function.body)
+    tensors = [s for s in nested(function.body) if isinstance(s, Tensor)]
     done = work(options.origin or program)
     made = EmittedSource(
         kernel=program.name,
@@ -85,13 +91,14 @@ def emitted(program: Program, target: Target, fp: FpLevel, options: EmitOptions)
         flops=done.flops,
         integer_ops=done.integer_ops,
         bytes=done.bytes,
+        alignment=max((wide[a.name] for a in arguments if a.name in wide), default=0),
+        tensor=_tensor(tensors),
         notes=function.notes,
     )
-    wide = {b for s in nested(function.body) if isinstance(s, Copy) for b in (s.to, s.source)}
     aligned = [names.give("buffer", a.name) for a in arguments if a.name in wide]
-    made = replace(made, alignment=ACCESS if aligned else 0)
     frame: dict[str, object] = {
         "aligned": aligned,
+        "alignment": made.alignment,
         "pipeline": "pd_wait" in printer.combined,
         "marker": MARKER,
         "comment": _comment(program, made, target, options),
@@ -108,6 +115,7 @@ def emitted(program: Program, target: Target, fp: FpLevel, options: EmitOptions)
         **frame,
         file=file,
         header=header,
+        tensors=bool(tensors),
         helpers=helpers,
         host=instead_of_headers(code),
         prototype=f'extern "C" {prototype}',
@@ -158,7 +166,7 @@ def _kernel(k: Kernel, name: str, printer: CudaPrinter) -> _Written:
     printer.near = printer.shared | {
         s.buffer for s in nested(k.body) if isinstance(s, Allocate) and s.space == "stack"
     }
-    printer.wide = frozenset(b for s in nested(k.body) if isinstance(s, Copy) for b in (s.to, s.source))
+    printer.wide = _wide(k.body)
     printer.alone = frozenset(
         s.buffer for s in nested(k.body) if isinstance(s, Allocate) and s.space == "stack" and s.elems == 1
     )
@@ -180,8 +188,9 @@ def _kernel(k: Kernel, name: str, printer: CudaPrinter) -> _Written:
     grid = {d: n for _, d, n in k.blocks}
     sizes = [grid.get(f"grid_{axis}", 1) for axis in "xyz"]
     printer.counter = "int" if narrow((k,)) else "int64_t"
+    begin = printer.begin(k)
     code = list(lines(k.body, printer, 1))
-    body = [*printer.begin(k), *printer.numbers(code), *code]
+    body = [*begin, *printer.numbers(code), *code]
     return _Written(
         name,
         f"{prod(sizes)} blocks of {prod(k.threads)} threads",
@@ -196,6 +205,13 @@ def _kernel(k: Kernel, name: str, printer: CudaPrinter) -> _Written:
     )
 
 
+def _wide(body: tuple[Stmt, ...]) -> dict[str, int]:
+    """Return buffers that are accessed several elements at a time, with bytes they begin at multiples of."""
+    inside = nested(body)
+    copied = {b: ACCESS for s in inside if isinstance(s, Copy) for b in (s.to, s.source)}
+    return copied | {m.buffer: ALIGNED for s in inside if isinstance(s, Tensor) for m in s.memory}
+
+
 def _buffers(body: tuple[Stmt, ...]) -> tuple[set[str], set[str]]:
     """Return the buffers that a body reads and writes."""
     read: set[str] = set()
@@ -207,12 +223,22 @@ def _buffers(body: tuple[Stmt, ...]) -> tuple[set[str], set[str]]:
         elif isinstance(s, Copy):
             written.add(s.to)
             read.add(s.source)
+        elif isinstance(s, Tensor):
+            read |= s.read
+            written |= s.written
         while stack:
             v = stack.pop()
             if isinstance(v, Load):
                 read.add(v.buffer)
             stack.extend(children(v))
     return read, written
+
+
+def _tensor(found: list[Tensor]) -> Literal["", "16 bits", "tf32"]:
+    """Return what tensor cores multiply; sums that start from what a matrix held are truncated as well."""
+    if any(s.depth == DEPTH[F32] for s in found):
+        return "tf32"
+    return "16 bits" if found else ""
 
 
 def _on_device(helpers: str) -> str:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 
+from perfdojo.backends.cuda.tensor import ALIAS, TensorPrinter
+from perfdojo.backends.emission import nested
 from perfdojo.backends.names import Names
 from perfdojo.backends.scalar import ATOM, ScalarPrinter
-from perfdojo.compiler.dtypes import DType
+from perfdojo.compiler.dtypes import F32, DType
 from perfdojo.compiler.emitted import C_TYPES
 from perfdojo.compiler.ir import BLOCK
 from perfdojo.compiler.lowering.lir import (
@@ -16,6 +19,7 @@ from perfdojo.compiler.lowering.lir import (
     Call,
     Copy,
     Kernel,
+    Tensor,
     Threads,
     Value,
     Var,
@@ -64,12 +68,14 @@ class CudaPrinter(ScalarPrinter):
     size = (1, 1, 1)
     shared: frozenset[str] = frozenset()
     """Temporaries in shared memory."""
-    wide: frozenset[str] = frozenset()
-    """Temporaries that are accessed several elements at a time."""
+    wide: Mapping[str, int] = MappingProxyType({})
+    """Buffers that are accessed several elements at a time: bytes that they begin at multiples of."""
     near: frozenset[str] = frozenset()
     """Buffers in shared memory or of a thread, from which nothing is copied while the thread goes on."""
     alone: frozenset[str] = frozenset()
     """Temporaries of one element, which are variables."""
+    tensors: TensorPrinter | None = None
+    """Prints what the kernel has tensor cores do, where it has."""
 
     def __init__(self, names: Names, elements: Mapping[str, DType]) -> None:
         super().__init__(names, elements, None)
@@ -79,7 +85,14 @@ class CudaPrinter(ScalarPrinter):
 
     def begin(self, kernel: Kernel) -> list[str]:
         """Return the lines that a kernel begins with: its block's place in the grid, shared memory."""
-        lines = [f"  {self._counter(var.name, dimension)}" for var, dimension, _ in kernel.blocks]
+        inside = nested(kernel.body)
+        self.tensors = None
+        if any(isinstance(s, Tensor) for s in inside):
+            self.tensors = TensorPrinter(
+                self.names, self.elements, inside, self.pointer, self.value, lambda x: self.constant(x, F32)
+            )
+        lines = [f"  {ALIAS}"] if self.tensors else []
+        lines += [f"  {self._counter(var.name, dimension)}" for var, dimension, _ in kernel.blocks]
         lines += [f"  __shared__ {self._array(a)};" for a in kernel.shared]
         number = "blockIdx.x + (int64_t)gridDim.x * (blockIdx.y + (int64_t)gridDim.y * blockIdx.z)"
         for a in (a for a in kernel.each if a.copies > 1):
@@ -102,7 +115,7 @@ class CudaPrinter(ScalarPrinter):
         return self.names.give("copies", f"{self.names.give('buffer', a.buffer)}_all")
 
     def _array(self, a: Allocate) -> str:
-        align = "__align__(16) " if a.buffer in self.wide else ""
+        align = f"__align__({self.wide[a.buffer]}) " if a.buffer in self.wide else ""
         return f"{align}{C_TYPES[a.dtype.name]} {self.names.give('buffer', a.buffer)}[{a.elems}]"
 
     def threads(self, s: Threads) -> str:
@@ -116,6 +129,9 @@ class CudaPrinter(ScalarPrinter):
 
     def stack(self, s: Allocate) -> str:
         """Return the line that declares a temporary of a thread."""
+        if s.space == "fragment":
+            assert self.tensors is not None
+            return self.tensors.declaration(s)
         if s.buffer in self.alone:
             return f"{C_TYPES[s.dtype.name]} {self.names.give('buffer', s.buffer)};"
         return f"{self._array(s)};"
@@ -134,6 +150,11 @@ class CudaPrinter(ScalarPrinter):
             both = self.value(Call(op, (Var("mine", type), Var("other", type)), type))
             self.combined[name] = _COMBINED.format(name=name, type=self.type_name(type), both=both)
         return f"{name}({self.value(value.args[0])})", ATOM
+
+    def tensor(self, s: Tensor) -> list[str]:
+        """Return the lines by which a warp does something with matrices that it holds."""
+        assert self.tensors is not None
+        return self.tensors.lines(s)
 
     def order(self, s: Barrier | Wait | Copy) -> str:
         """Return the statement at which threads wait, or by which one copies."""

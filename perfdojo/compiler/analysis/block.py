@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from perfdojo.compiler.analysis.accesses import Access, Model
 from perfdojo.compiler.analysis.meeting import MOST_PAIRS, accesses_in, can_meet
+from perfdojo.compiler.analysis.tensor import TensorOp
 from perfdojo.compiler.analysis.touches import touches
 from perfdojo.compiler.analysis.waiting import Open, Turns, in_turn
 from perfdojo.compiler.ir import BLOCK, Node, Scope
@@ -22,13 +23,15 @@ class BlockPart:
             first thread alone does the nodes, or `every` thread does the same.
         around: all scopes around the nodes, outermost first.
         warp: the scope, all that the part is, whose iterations the lanes of a warp combine.
-        kept: temporaries of which each thread has its own elements.
+        tensor: what all that the part is means to the tensor cores, which lanes of a warp do together.
+        kept: temporaries of which each thread has its own elements, or a warp its own matrices.
     """
 
     scopes: tuple[Scope, ...]
     nodes: tuple[Node, ...]
     around: tuple[Scope, ...]
     warp: Scope | None = None
+    tensor: TensorOp | None = None
     every: frozenset[str] = frozenset()
     kept: frozenset[str] = frozenset()
     barrier: bool = False
@@ -77,7 +80,7 @@ class Meeting:
         One thread is enough where the first one's copies may not have arrived.
         """
         one, two = opened.part, second
-        if not one.copies and not any((one.scopes, two.scopes, one.warp, two.warp, one.every, two.every)):
+        if not one.copies and not any(p.scopes or p.warp or p.tensor or p.every for p in (one, two)):
             return ""
         (read, write), (also_read, also_write) = one.touched(), two.touched()
         shared = (write & (also_read | also_write)) | (read & also_write)
@@ -111,7 +114,7 @@ class Meeting:
 
 def _thread(part: BlockPart, access: Access, axis: str, letter: str) -> str | None:
     """Return the number of the thread along an axis: an iteration, 0, or None where it is any."""
-    if axis in part.every:
+    if axis in part.every or (part.tensor is not None and axis == "block_x"):
         return None
     scope = part.axes.get(axis)
     if scope is None and part.warp is not None and axis == "block_x" and not access.writes:

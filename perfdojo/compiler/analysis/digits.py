@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import gcd
 
 from perfdojo.compiler.analysis.accesses import Model
@@ -24,15 +24,18 @@ class Split:
         extent: the numbers that are left are below it.
         above, below: weight of the digits above, and what all digits below come to at most, plus 1; weights
             that `above` divides are divided by above / below. 0: none are above.
+        first: a split that is done before.
     """
 
     scopes: frozenset[str]
     extent: int
     above: int = 0
     below: int = 1
+    first: Split | None = None
 
     def local(self, form: Affine) -> Affine:
         """Return what is left; `form` names threads by the dimension of the block."""
+        form = form if self.first is None else self.first.local(form)
         kept = {t: c for t, c in form.terms.items() if t not in self.scopes}
         if not self.above:
             return Affine(form.const, kept)
@@ -41,9 +44,8 @@ class Split:
         return Affine(high * self.below + low, terms)
 
     def then(self, other: Split) -> Split:
-        """Return the split that does this one, above which there is nothing, and then another."""
-        assert not self.above
-        return Split(self.scopes | other.scopes, other.extent, other.above, other.below)
+        """Return the split that does this one, and then another."""
+        return replace(other, scopes=self.scopes | other.scopes, first=self)
 
 
 def split_high(known: Model, forms: Sequence[Affine], scopes: Mapping[str, Scope]) -> Split | None:

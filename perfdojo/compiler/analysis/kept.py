@@ -18,6 +18,7 @@ from perfdojo.compiler.analysis.affine import Affine
 from perfdojo.compiler.analysis.block import BlockPart
 from perfdojo.compiler.analysis.dependence import is_private
 from perfdojo.compiler.analysis.digits import Split, split_high, split_low
+from perfdojo.compiler.analysis.fragments import matrix_digits
 from perfdojo.compiler.analysis.meeting import accesses_in
 from perfdojo.compiler.analysis.touches import touches
 from perfdojo.compiler.analysis.undecided import Undecided
@@ -38,11 +39,13 @@ class Held:
         splits: what of the index along a dimension of the buffer is left to the holder.
         axes: dimensions of the block along which threads have elements of their own.
         lasting: it lives from part to part.
+        matrices: a warp holds its matrices, each of 16 rows and columns, for tensor cores.
     """
 
     splits: Mapping[int, Split] = field(default_factory=dict)
     axes: frozenset[str] = frozenset()
     lasting: bool = False
+    matrices: bool = False
 
 
 def held_by_blocks(known: Model, grid: Sequence[Scope], name: str, accesses: Sequence[Access]) -> Held | None:
@@ -80,7 +83,8 @@ class Holders:
         self.known, self.parts, self.threads = known, parts, threads
         self._active = {axis for axis, n in threads.items() if n > 1}
         self._missing = {
-            id(p): frozenset(self._active - p.axes.keys() - ({"block_x"} if p.warp else set())) for p in parts
+            id(p): frozenset(self._active - p.axes.keys() - ({"block_x"} if p.warp or p.tensor else set()))
+            for p in parts
         }
         self.held = {}
         for name, block in blocks.items():
@@ -97,6 +101,7 @@ class Holders:
     def _found(self, name: str, block: Held) -> Held | None:
         """Return how threads hold a temporary, None where they share it."""
         used = [(p, a) for p in self.parts for a in accesses_in(self.known, p.nodes) if a.load.buffer == name]
+        fragment = self.known.buffers[name].space == "fragment"
         splits, axes = dict(block.splits), set[str]()
         for d in self.known.stored(name):
             before = block.splits.get(d)
@@ -114,6 +119,10 @@ class Holders:
         axes |= private or set()
         if not all(self._covered(p, a, axes) for p, a in used):
             return None
+        if fragment:
+            named = [(p, [_numbered(p, a, form) for form in a.indices]) for p, a in used]
+            matrices = matrix_digits(self.known, name, named, splits)
+            return None if matrices is None else Held(matrices, frozenset(axes), len(users) > 1, True)
         return Held(splits, frozenset(axes), len(users) > 1)
 
     def _covered(self, part: BlockPart, access: Access, axes: Collection[str]) -> bool:

@@ -15,11 +15,12 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from perfdojo.compiler.dtypes import DType
+from perfdojo.compiler.dtypes import F32, DType
 from perfdojo.compiler.interpret.algebra import Change, Mask
 from perfdojo.compiler.interpret.bound_conversions import conversion
 from perfdojo.compiler.interpret.bound_folds import MANY, SOFT_TERM, fold_ordered, fold_sums
 from perfdojo.compiler.interpret.bound_ops import operation
+from perfdojo.compiler.interpret.bound_tensor import SUM, lost, product
 from perfdojo.compiler.interpret.pairs import SLACK, SOFT, Array, Pair, choose, error, unit_of
 from perfdojo.compiler.interpret.storage import Plane, Storage
 from perfdojo.compiler.numpy_types import NUMPY
@@ -27,10 +28,15 @@ from perfdojo.compiler.ops import REDUCTIONS
 
 
 class Bounds:
-    """Implements `algebra.Algebra` with pairs, for implementations at one floating-point level."""
+    """Implements `algebra.Algebra` with pairs, for implementations at one floating-point level.
 
-    def __init__(self, fp: str) -> None:
+    Args:
+        tensor: what they may do on tensor cores, see `reference`.
+    """
+
+    def __init__(self, fp: str, tensor: str = "") -> None:
         self.fp = fp
+        self.tensor = tensor if fp == "fast" else ""
         self.reorders = fp in ("reassoc", "fast")
 
     # ------------------------------------------------------------ storage
@@ -66,7 +72,9 @@ class Bounds:
             return planes[0], None
         if len(planes) == 2:
             return planes[0], planes[1]
-        return (_read_sum if "+=" in storage.signs else _read_product)(storage.dtype, planes)
+        if "+=" not in storage.signs:
+            return _read_product(storage.dtype, planes)
+        return _read_sum(storage.dtype, planes, bool(self.tensor) and storage.dtype == F32)
 
     def update(
         self,
@@ -148,7 +156,8 @@ class Bounds:
         return (array.astype(np.float64) if dtype.is_float else array), None
 
     def operation(self, op: str, dtype: DType) -> Callable[..., Pair]:
-        return operation(op, dtype, self.fp)
+        found = operation(op, dtype, self.fp)
+        return product(found) if self.tensor == "tf32" and op == "mul" and dtype == F32 else found
 
     def conversion(self, source: DType, target: DType) -> Callable[[Pair], Pair]:
         return conversion(source, target)
@@ -183,12 +192,14 @@ def _write(planes: list[Array], old: Callable[[], Pair], new: Pair, condition: P
     return where
 
 
-def _read_sum(dtype: DType, planes: list[Array]) -> Pair:
+def _read_sum(dtype: DType, planes: list[Array], tensor: bool) -> Pair:
     """n - 1 additions of n operands, in any order: ((1 + u)^(n-1) - 1) times the sum of their magnitudes."""
     value, terms, magnitudes, additions = planes
-    unit = unit_of(dtype)
-    growth = np.expm1(np.maximum(np.fmod(additions, SOFT_TERM), 0.0) * np.log1p(unit.relative))
+    unit, count = unit_of(dtype), np.maximum(np.fmod(additions, SOFT_TERM), 0.0)
+    growth = np.expm1(count * np.log1p(SUM if tensor else unit.relative))
     bound = (terms + growth * (magnitudes + terms)) * MANY
+    if tensor:
+        bound = bound + lost(count)
     top = magnitudes + bound
     if np.max(top) <= unit.largest and np.isfinite(value).all():
         return value, bound

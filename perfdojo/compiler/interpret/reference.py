@@ -53,12 +53,15 @@ class Verdict:
     undecided_count: int
 
 
-def reference(program: Program, inputs: Mapping[str, Array], fp: str = "reassoc") -> dict[str, Bounded]:
+def reference(
+    program: Program, inputs: Mapping[str, Array], fp: str = "reassoc", tensor: str = ""
+) -> dict[str, Bounded]:
     """Return the reference of each out and inout buffer of a bound, verified program.
 
     Args:
         inputs: as for `interpret`.
         fp: what implementations may do: strict, contract, reassoc or fast.
+        tensor: at fast they may sum in f32 as tensor cores do (`16 bits`), and also multiply so (`tf32`).
 
     Raises:
         PerfDojoError: inputs that do not fit.
@@ -67,7 +70,7 @@ def reference(program: Program, inputs: Mapping[str, Array], fp: str = "reassoc"
     if fp not in LEVELS:
         raise ValueError(f"unknown floating-point level {fp}; levels are {' '.join(LEVELS)}")
     check_inputs(program, inputs)
-    algebra = Bounds(fp)
+    algebra = Bounds(fp, tensor)
     storages = execute(plan(program), algebra, inputs)
     result = {}
     with np.errstate(all="ignore"):

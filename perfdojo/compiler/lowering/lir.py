@@ -171,6 +171,8 @@ class If:
 class Allocate:
     """A temporary for the rest of the block: `elems` elements in `space` (stack or heap), 64-byte aligned.
 
+    In space `fragment` they are matrices, which the threads of a warp hold together.
+
     One on the heap stands at the beginning of the function; with `copies` there is one for each thread.
     """
 
@@ -273,6 +275,50 @@ class Kernel:
 
 
 @dataclass(frozen=True, slots=True)
+class Stored:
+    """A matrix in memory: rows (else columns) of neighbouring elements, `step` elements apart."""
+
+    buffer: str
+    offset: Value
+    by_rows: bool
+    step: int
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """What the threads of a warp do together on matrices that they hold.
+
+    Attributes:
+        kind: fill (with `value`), load, store, product: the matrix becomes itself + left * right; left or
+            right: a factor is loaded.
+        fragment: the array, in space `fragment`, of the matrix; `number` says which one of it.
+        memory: what is loaded, or stored to.
+        factors: array and number of the factors of a product.
+        depth: columns of a left factor, rows of a right one.
+    """
+
+    kind: Literal["fill", "load", "store", "product", "left", "right"]
+    fragment: str
+    number: Value
+    memory: tuple[Stored, ...] = ()
+    value: float = 0.0
+    factors: tuple[tuple[str, Value], ...] = ()
+    depth: int = 0
+
+    @property
+    def read(self) -> frozenset[str]:
+        """Buffers that it reads."""
+        held = {self.fragment} if self.kind in ("store", "product") else set()
+        held |= {name for name, _ in self.factors}
+        return frozenset(held | {m.buffer for m in self.memory if self.kind != "store"})
+
+    @property
+    def written(self) -> frozenset[str]:
+        """Buffers that it writes."""
+        return frozenset({m.buffer for m in self.memory} if self.kind == "store" else {self.fragment})
+
+
+@dataclass(frozen=True, slots=True)
 class Barrier:
     """All harts of the cluster, or threads of the block, are here, and what each did before is done."""
 
@@ -318,6 +364,7 @@ Stmt = (
     | Share
     | Threads
     | Kernel
+    | Tensor
     | Barrier
     | Copy
     | Wait

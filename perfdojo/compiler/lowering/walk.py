@@ -24,6 +24,7 @@ from perfdojo.compiler.lowering.lir import (
     Stmt,
     Store,
     Stream,
+    Tensor,
     Threads,
     Value,
     children,
@@ -96,6 +97,8 @@ def values(s: Stmt) -> tuple[Value, ...]:
         return s.pointers
     if isinstance(s, Copy):
         return s.to_offset, s.from_offset
+    if isinstance(s, Tensor):
+        return s.number, *(m.offset for m in s.memory), *(number for _, number in s.factors)
     return (s.start, s.stop) if isinstance(s, For) else ()
 
 
@@ -117,6 +120,11 @@ def with_values(s: Stmt, change: Callable[[Value], Value]) -> Stmt:
         return replace(s, pointers=new)
     if isinstance(s, Copy):
         return replace(s, to_offset=new[0], from_offset=new[1])
+    if isinstance(s, Tensor):
+        moved = tuple(replace(m, offset=v) for m, v in zip(s.memory, new[1:], strict=False))
+        names = (name for name, _ in s.factors)
+        factors = tuple(zip(names, new[1 + len(moved) :], strict=True))
+        return replace(s, number=new[0], memory=moved, factors=factors)
     assert isinstance(s, For)
     return replace(s, start=new[0], stop=new[1])
 
@@ -159,7 +167,7 @@ class Facts:
                 read |= self.arena.buffers(v)
         if isinstance(s, Store):
             written.add(s.buffer)
-        elif isinstance(s, Stream):
+        elif isinstance(s, Stream | Tensor):
             read |= s.read
             written |= s.written
         elif isinstance(s, Copy):
@@ -233,7 +241,7 @@ class Facts:
         if isinstance(s, Store):
             lanes = s.value.type.lanes
             found.append(Access(key_of(s), s.buffer, s.offset, lanes, s.mask, True, True, False))
-        elif isinstance(s, Stream):
+        elif isinstance(s, Stream | Tensor):
             found += [_whole(b, s, False) for b in sorted(s.read)]
             found += [_whole(b, s, True) for b in sorted(s.written)]
         elif isinstance(s, Copy):
@@ -250,8 +258,8 @@ class Facts:
         return known
 
 
-def _whole(buffer: str, s: Stream | Copy, store: bool) -> Access:
-    """Return an access that stands for all those of a nest or a copy: no register takes its place."""
+def _whole(buffer: str, s: Stream | Copy | Tensor, store: bool) -> Access:
+    """Return an access that stands for all those of a statement to a buffer: no register takes its place."""
     return Access((buffer, id(s), 0, 0), buffer, Const(0, INDEX), 1, None, store, False, True)
 
 

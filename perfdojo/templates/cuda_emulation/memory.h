@@ -210,6 +210,14 @@ void perfdojo_access(const void *p, size_t bytes, int writes, const void *from)
     touch((const char *)p, bytes, writes ? WRITE : READ, from);
 }
 
+/* What a load or store of a matrix by a warp takes: its first element at 256 bits, lines at 16 bytes. */
+void perfdojo_matrix(const void *p, size_t line_bytes, const void *from)
+{
+    if ((uintptr_t)p % 32 == 0 && line_bytes % 16 == 0) return;
+    uint32_t pc = (uint32_t)place_of(from);
+    fail("misaligned", say("@1 has a matrix at %p with lines %zu bytes apart, not at multiples of 32 and 16", p, line_bytes), pc);
+}
+
 static int any_float_atomics;
 int float_atomics(void) { return any_float_atomics; }
 

@@ -8,7 +8,10 @@
 #include "cuda_bf16.h"
 #include "cuda_fp16.h"
 
-extern "C" void perfdojo_access(const void *address, size_t bytes, int writes, const void *from);
+extern "C" {
+void perfdojo_access(const void *address, size_t bytes, int writes, const void *from);
+void perfdojo_matrix(const void *address, size_t line_bytes, const void *from);
+}
 
 namespace nvcuda
 {
@@ -75,6 +78,7 @@ inline void meet(const char *what, int line, const char *file)
 
 template <class F, class T> PERFDOJO_UNSEEN void move_elements(F &f, T *address, unsigned stride, bool rows, bool out)
 {
+    perfdojo_matrix(address, stride * sizeof(T), __builtin_return_address(0));
     for (int k = 0; k < F::num_elements; k++) {
         unsigned e = perfdojo_lane() * F::num_elements + (unsigned)k;
         unsigned row = e / F::columns, column = e % F::columns;

@@ -9,6 +9,9 @@ using namespace nvcuda;
 #define STORED __half
 #define DEPTH 16
 #endif
+#ifndef LEFT
+#define LEFT a + row * 32 + k, 32
+#endif
 #ifndef WARP
 #define WARP true
 #endif
@@ -21,7 +24,7 @@ __global__ void tensor_kernel(const STORED *a, const STORED *b, float *c)
     const int row = blockIdx.y * 16, column = blockIdx.x * 16;
     wmma::fill_fragment(sum, 0.0f);
     for (int k = 0; k < 32; k += DEPTH) {
-        wmma::load_matrix_sync(left, a + row * 32 + k, 32);
+        wmma::load_matrix_sync(left, LEFT);
         wmma::load_matrix_sync(right, b + k * 32 + column, 32);
 #ifdef ROUND
         for (int i = 0; i < left.num_elements; i++) left.x[i] = wmma::__float_to_tf32(left.x[i]);

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
 
-from perfdojo.compiler.analysis.accesses import Model
+from perfdojo.compiler.analysis.accesses import Access, Model
+from perfdojo.compiler.analysis.affine import ZERO, Affine
 from perfdojo.compiler.analysis.block import BlockPart, Item, Meeting, all_parts
 from perfdojo.compiler.analysis.dependence import private_buffers
 from perfdojo.compiler.analysis.kept import MAX_THREADS, WARP, Held, Holders, held_by_blocks
@@ -18,6 +19,8 @@ from perfdojo.compiler.ir import BLOCK, GRID, Literal, Node, Scope
 from perfdojo.compiler.lowering.context import Context
 from perfdojo.compiler.lowering.gpu.part import LOCAL_BYTES, PartCode, counter
 from perfdojo.compiler.lowering.gpu.parts import Cutting, by_lanes, idle_scopes, merged, not_shared
+from perfdojo.compiler.lowering.gpu.reuse import with_reuse
+from perfdojo.compiler.lowering.gpu.tensor import Tensors
 from perfdojo.compiler.lowering.layout import Layout, layout
 from perfdojo.compiler.lowering.linear import Linear
 from perfdojo.compiler.lowering.lir import INDEX, Allocate, Barrier, For, Kernel, Stmt, Wait
@@ -26,8 +29,10 @@ from perfdojo.compiler.lowering.walk import Facts
 from perfdojo.compiler.tree import nodes as all_nodes
 from perfdojo.compiler.walk import const_int
 
-ALIGNMENT = 16
-"""Bytes that each copy of a temporary begins at multiples of: no access is wider."""
+ALIGNMENT = 32
+"""Bytes that each copy of a temporary begins at multiples of: what matrices want, no access is wider."""
+MATRIX_BYTES = 32
+"""Of a matrix of 16 x 16 sums that a thread has, one of 32."""
 
 
 class KernelCode:
@@ -53,10 +58,13 @@ class KernelCode:
                 self.threads[n.mark] = max(self.threads[n.mark], const_int(n.extent))
         self.copies = any(n.mark == "async" for n in marked)
         """Whether threads copy while they go on."""
+        wide = max(self.threads["block_x"], WARP)
+        fits = wide % WARP == 0 and prod({**self.threads, "block_x": wide}.values()) <= MAX_THREADS
+        self.tensors = Tensors(context, known, [n for n in marked if n.mark == "mma"], fits)
+        if self.tensors.ops:
+            self.threads["block_x"] = wide
         warps = [n for n in marked if n.mark == "warp"]
         if warps:
-            wide = max(self.threads["block_x"], WARP)
-            fits = wide % WARP == 0 and prod({**self.threads, "block_x": wide}.values()) <= MAX_THREADS
             self.lanes = fits and all(map(by_lanes, warps))
             if self.lanes:
                 self.threads["block_x"] = wide
@@ -79,12 +87,13 @@ class KernelCode:
     def _parts(self) -> list[Item]:
         """Return the parts with their barriers; what threads hold is in `held` then."""
         whole: frozenset[str] = frozenset()
-        blocks = {name: how for name, how in self.held.items() if self._may_be_of_threads(name)}
         while True:
-            items = list(Cutting(whole, self.lanes).items(self.nodes, tuple(self.grid)))
+            mine = [n for n in self.held if self._may_be_of_threads(n) and n not in self.tensors.memory]
+            blocks = {name: self.held[name] for name in mine}
+            items = list(Cutting(whole, self.lanes, self.tensors.ops).items(self.nodes, tuple(self.grid)))
             found = Holders(self.known, list(all_parts(items)), self.threads, blocks, self._fits)
             more = not_shared(self.known, items, frozenset(found.held)) - whole
-            if not more:
+            if not more and not self.tensors.given_up(all_parts(items), found.held, self._offset):
                 break
             whole |= more
         self.held.update(found.held)
@@ -108,7 +117,18 @@ class KernelCode:
         return self.context.layouts[name].buffer.space
 
     def _fits(self, name: str, how: Held) -> bool:
-        return self._layout(name, how).bytes <= LOCAL_BYTES or self._is_of_each_thread(name)
+        made = self._layout(name, how)
+        if how.matrices:
+            return made.elems * MATRIX_BYTES <= LOCAL_BYTES
+        return made.bytes <= LOCAL_BYTES or self._is_of_each_thread(name)
+
+    def _offset(self, access: Access) -> Affine:
+        """Return the offset of an access in what a block has of its buffer."""
+        how, form = self.held.get(access.load.buffer, Held()), ZERO
+        for d, stride in enumerate(self._layout(access.load.buffer, how).strides):
+            index = access.indices[d]
+            form = form.plus(how.splits[d].local(index) if d in how.splits else index, stride)
+        return form
 
     def _layout(self, name: str, how: Held) -> Layout:
         """Return the placement of what one holder has of a temporary."""
@@ -117,7 +137,8 @@ class KernelCode:
             how.splits[d].extent if d in how.splits else e
             for d, e in enumerate(self.context.layouts[name].shape)
         )
-        return layout(replace(buffer, shape=tuple(Literal(e, I64) for e in shape)))
+        pad = () if how.matrices else buffer.pad
+        return layout(replace(buffer, shape=tuple(Literal(e, I64) for e in shape), pad=pad))
 
     # ------------------------------------------------------------ code
 
@@ -134,11 +155,15 @@ class KernelCode:
             self.context.layouts[name] = self._layout(name, how)
             self.context.splits[name] = how.splits
         single = all(n == 1 for n in self.threads.values())
-        parts = PartCode(self.context, self.scopes, list(all_parts(items)), self.own, single)
-        body = self._body(items, env, parts)
-        left = {a.buffer for a in Facts(self.context.arena).accesses(tuple(body))}
+        parts = PartCode(self.context, self.known, self.scopes, list(all_parts(items)), self.own, single)
+        body = with_reuse(self._body(items, env, parts), self.context.arena)
+        left = {a.buffer for a in Facts(self.context.arena).accesses(body)}
         here = [n for n in self.context.layouts if n in self.held.keys() & left]
-        lasting = [self._allocate(n, "stack") for n in here if n in self.own and self.own[n].lasting]
+        lasting = [
+            self._allocate(n, "fragment" if self.own[n].matrices else "stack")
+            for n in here
+            if n in self.own and self.own[n].lasting
+        ]
         shared, each, own = self._placed(
             [self._allocate(n, "shared") for n in here if n not in self.own], single
         )

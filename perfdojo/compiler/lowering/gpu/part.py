@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from perfdojo.compiler.analysis.accesses import Model
 from perfdojo.compiler.analysis.block import BlockPart
 from perfdojo.compiler.analysis.kept import WARP, Held
 from perfdojo.compiler.analysis.touches import touches
@@ -12,6 +13,7 @@ from perfdojo.compiler.ir import BLOCK, Scope, Statement
 from perfdojo.compiler.lowering.context import Context, Frame
 from perfdojo.compiler.lowering.dead import alive
 from perfdojo.compiler.lowering.forward import forwarded
+from perfdojo.compiler.lowering.gpu.tensor import tensor_code
 from perfdojo.compiler.lowering.hoist import hoisted
 from perfdojo.compiler.lowering.linear import Linear
 from perfdojo.compiler.lowering.lir import INDEX, Allocate, Let, Stmt, Store, Threads, Var, thread_number
@@ -36,6 +38,7 @@ class PartCode:
     """
 
     context: Context
+    known: Model
     scopes: Scopes
     parts: Sequence[BlockPart]
     held: Mapping[str, Held]
@@ -51,21 +54,26 @@ class PartCode:
             self.context.axes[item.warp.name] = "block_x"
             self._number(item.warp, "block_x", env)
             code = self._combined(item, item.warp, env)
+        elif item.tensor is not None:
+            made = tensor_code(self.known, item, item.tensor, self.scopes.expressions, env)
+            code = (*self.scopes.told(item.tensor.statement), *made)
         else:
             code = tuple(self.scopes.nodes(item.nodes, item.around, Frame(env), 1))
-        code = self._optimised(code, item)
+        if item.tensor is None:
+            code = self._optimised(code, item)
         left = {a.buffer for a in Facts(self.context.arena).accesses(code)}
         own = []
         for name in sorted(item.kept & left):
             if not self.held[name].lasting:
                 layout = self.context.layouts[name]
-                own.append(Allocate(name, layout.buffer.dtype, layout.elems, "stack"))
+                space = "fragment" if self.held[name].matrices else "stack"
+                own.append(Allocate(name, layout.buffer.dtype, layout.elems, space))
         if not code:
             return []
         if self.single:
             return [*own, *code]
         counts = {d: const_int(s.extent) for d, s in item.axes.items()}
-        if item.warp is not None:
+        if item.warp is not None or item.tensor is not None:
             counts["block_x"] = WARP
         below = tuple((d, counts.get(d, 1)) for d in BLOCK if d not in item.every)
         return [Threads(below, (*own, *code))]

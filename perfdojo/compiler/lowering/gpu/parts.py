@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
 from perfdojo.compiler.analysis.accesses import Model
 from perfdojo.compiler.analysis.block import BlockPart, Item, all_parts
 from perfdojo.compiler.analysis.dependence import private_buffers
 from perfdojo.compiler.analysis.kept import WARP
+from perfdojo.compiler.analysis.tensor import TensorOp
 from perfdojo.compiler.analysis.waiting import Turns
 from perfdojo.compiler.ir import BLOCK, Node, Scope, Statement
 from perfdojo.compiler.tree import nodes as all_nodes
@@ -23,10 +24,11 @@ class Cutting:
     Args:
         whole: scopes of threads of which each thread does all that is in them by itself.
         lanes: whether scopes marked @warp are done by lanes.
+        tensors: nests that tensor cores do, by the name of their outermost scope.
     """
 
-    def __init__(self, whole: frozenset[str], lanes: bool) -> None:
-        self.whole, self.lanes = whole, lanes
+    def __init__(self, whole: frozenset[str], lanes: bool, tensors: Mapping[str, TensorOp]) -> None:
+        self.whole, self.lanes, self.tensors = whole, lanes, tensors
 
     def items(
         self, nodes: Sequence[Node], around: tuple[Scope, ...], scopes: tuple[Scope, ...] = ()
@@ -37,6 +39,8 @@ class Cutting:
                 yield BlockPart(scopes, (node,), around)
             elif node.mark == "warp":
                 yield BlockPart(scopes, (node,), around, warp=node)
+            elif node.name in self.tensors:
+                yield BlockPart(scopes, (node,), around, tensor=self.tensors[node.name])
             elif node.mark not in BLOCK:
                 inner = self.items(node.body, (*around, node), scopes)
                 yield Turns(node, list(inner), len(around))
@@ -58,8 +62,8 @@ class Cutting:
         taken = {s.mark for s in scopes}
         if node.mark in BLOCK and node.mark not in taken:
             return True
-        if node.mark == "warp":
-            return self.lanes and "block_x" not in taken
+        if node.mark == "warp" or node.name in self.tensors:
+            return (self.lanes or node.mark != "warp") and "block_x" not in taken
         return self._holds_spread(node, scopes)
 
 
@@ -95,7 +99,7 @@ def merged(items: Sequence[Item]) -> list[Item]:
     """Return the items with neighbours that the same threads do as one part."""
 
     def kind(item: Item) -> object:
-        if isinstance(item, Turns) or item.warp is not None or _inside(item):
+        if isinstance(item, Turns) or item.warp is not None or item.tensor is not None or _inside(item):
             return item
         return item.scopes, item.every
 
