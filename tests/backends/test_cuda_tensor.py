@@ -189,3 +189,58 @@ def test_what_no_instruction_does_stays_loops(name: str) -> None:
     program, emitted = made(text.replace(old, new), "reassoc" if name == "level" else "fast")
     assert any(f"not done by tensor cores, {reason}" in note for note in emitted.notes), emitted.notes
     assert ran(program, emitted).outcome == "ok"
+
+
+def tile(rows: int, columns: int) -> str:
+    """A warp with several rows and columns of matrices, two steps of each."""
+    every = f"{rows}@unroll {columns}@unroll"
+    m, n = 16 * rows, 16 * columns
+    head = (
+        f"in a: f16[{m}, 32]\nin b: f16[32, {n}]\nout c: f32[{m}, {n}]\ntmp s: f32[{m}, {n}] space(fragment)"
+    )
+    return f"""kernel tile
+{head}
+
+1@grid_x {every} 16@mma 16 s[{{1}}*16 + {{3}},{{2}}*16 + {{4}}] = 0.0
+| 2@unroll {every} p:16@mma q:16 16 s[{{2}}*16 + {{p}},{{3}}*16 + {{q}}] += f32(a[{{2}}*16 + {{p}},{{1}}*16 + {{6}}]) * f32(b[{{1}}*16 + {{6}},{{3}}*16 + {{q}}])
+| {every} 16@mma 16 c[{{1}}*16 + {{3}},{{2}}*16 + {{4}}] = s[{{1}}*16 + {{3}},{{2}}*16 + {{4}}]
+"""  # noqa: E501
+
+
+@needs_cxx
+@pytest.mark.parametrize(
+    ("rows", "columns", "order"),
+    [
+        (2, 3, "for 2 for 3 right[3] for 2 left[1] for 3 product"),
+        (2, 9, "for 2 for 2 left[1] for 9 right[1] product"),
+    ],
+    ids=["few", "many"],
+)
+def test_factors_that_products_have_in_common_are_loaded_once(rows: int, columns: int, order: str) -> None:
+    program, emitted = made(tile(rows, columns))
+    source = emitted.files[0][1]
+    sizes = dict(re.findall(r"> (left|right)_0\[(\d+)\];", source))
+    found = re.findall(r"(for) \(.* < (\d+);|load_matrix_sync\((\w+)_0|(mma)_sync", source)
+    words = [f"for {n}" if f else f"{side}[{sizes[side]}]" if side else "product" for f, n, side, _ in found]
+    assert " ".join(words[2:-2]) == order
+    assert ran(program, emitted).outcome == "ok"
+
+
+PLAIN = """kernel plain
+in  x: f32[5, 4, 8]
+out y: f32[5, 4, 8]
+tmp t: f32[8] space(fragment)
+tmp s: f32[] space(fragment)
+
+5@grid_x 4@block_y 8 t[{2}] = x[{0},{1},{2}]
+| | s[] = 0.0
+| | 8 s[] += t[{2}]
+| | 8@block_x y[{0},{1},{2}] = t[7 - {2}] + s[]
+"""
+
+
+@needs_cxx
+def test_what_lies_there_without_instructions_is_a_temporary() -> None:
+    program, emitted = made(PLAIN)
+    assert "fragment" not in emitted.files[0][1].split("#ifdef")[1]
+    assert ran(program, emitted).outcome == "ok"

@@ -52,7 +52,8 @@ def why_wrong(
     for kind in kinds:
         inputs = tamed_inputs(bound) if kind == "tamed" else random_inputs(bound, 1, kind)
         ran, _ = run_emulated(emitted, made, device_of("sm_80"), inputs, (0, 1), 120.0)
-        done = judge(bound, "reassoc", inputs, ran.outputs, True) if ran.outcome == "ok" else ran
+        good, fp, tensor = ran.outcome == "ok", emitted.fp, emitted.tensor
+        done = judge(bound, fp, inputs, ran.outputs, True, tensor) if good else ran
         found += [f"{kind} inputs: {done.outcome}: {done.text}"] if done.outcome != "ok" else []
     return found
 

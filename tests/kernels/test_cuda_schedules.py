@@ -24,12 +24,16 @@ from tests.kernels.test_schedules import ALL_SHIPPED
 KERNELS = tuple(kernel for kernel, target in ALL_SHIPPED if target == "cuda")
 OTHERS = {
     "matmul": ({"M": 64, "N": 192, "K": 16}, {"M": 128, "N": 64, "K": 48}),
+    "matmul_f16": ({"M": 128, "N": 256, "K": 32}, {"M": 256, "N": 128, "K": 96}),
+    "matmul_bf16": ({"M": 128, "N": 128, "K": 64}, {"M": 128, "N": 256, "K": 96}),
     "attention": ({"B": 1, "S": 32, "D": 64}, {"B": 2, "S": 96, "D": 128}),
     "causal_attention": ({"B": 1, "S": 64, "D": 128}, {"B": 3, "S": 32, "D": 64}),
 }
 """Sizes beside the kernel's own that the schedule is for."""
 LARGE = {
     "matmul": {"M": 4096, "N": 4096, "K": 4096},
+    "matmul_f16": {"M": 4096, "N": 4096, "K": 4096},
+    "matmul_bf16": {"M": 4096, "N": 4096, "K": 4096},
     "softmax": {"B": 4096, "N": 4096},
     "layernorm": {"B": 16384, "N": 1024},
     "attention": {"B": 64, "S": 256, "D": 64},
@@ -39,14 +43,15 @@ LARGE = {
 
 
 def made(kernel: str, sizes: dict[str, int]) -> EmittedSource:
-    """Return what `perfdojoc` emits."""
+    """Return what `perfdojoc` emits, at the level that a schedule needs."""
     bound = bind(program(kernel), sizes)
     verify(bound)
     schedule = default_schedule(kernel, "cuda")
     if schedule is None:
         return emit(bound, "cuda")
-    done = replay(bound, schedule, Setting(get_target("cuda"), "reassoc"))
-    return emit(bound, "cuda", scheduled=Scheduled(done.program, ""))
+    fp = schedule.fp or "reassoc"
+    done = replay(bound, schedule, Setting(get_target("cuda"), fp))
+    return emit(bound, "cuda", fp=fp, scheduled=Scheduled(done.program, ""))
 
 
 needs_cxx = pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")

@@ -11,7 +11,7 @@ block that no index has, each thread holds it. So all of these threads do what w
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from perfdojo.compiler.analysis.accesses import Access, Model
 from perfdojo.compiler.analysis.affine import Affine
@@ -101,7 +101,6 @@ class Holders:
     def _found(self, name: str, block: Held) -> Held | None:
         """Return how threads hold a temporary, None where they share it."""
         used = [(p, a) for p in self.parts for a in accesses_in(self.known, p.nodes) if a.load.buffer == name]
-        fragment = self.known.buffers[name].space == "fragment"
         splits, axes = dict(block.splits), set[str]()
         for d in self.known.stored(name):
             before = block.splits.get(d)
@@ -119,11 +118,10 @@ class Holders:
         axes |= private or set()
         if not all(self._covered(p, a, axes) for p, a in used):
             return None
-        if fragment:
-            named = [(p, [_numbered(p, a, form) for form in a.indices]) for p, a in used]
-            matrices = matrix_digits(self.known, name, named, splits)
-            return None if matrices is None else Held(matrices, frozenset(axes), len(users) > 1, True)
-        return Held(splits, frozenset(axes), len(users) > 1)
+        named = [(p, [_numbered(p, a, form) for form in a.indices]) for p, a in used]
+        matrices = matrix_digits(self.known, name, named, splits)
+        held = Held(splits, frozenset(axes), len(users) > 1)
+        return held if matrices is None else replace(held, splits=matrices, matrices=True)
 
     def _covered(self, part: BlockPart, access: Access, axes: Collection[str]) -> bool:
         """Tell whether all threads that do a part have elements of their own of what it writes."""

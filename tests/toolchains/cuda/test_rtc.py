@@ -51,8 +51,9 @@ def log_of(emitted: EmittedSource) -> str:
     return said or f"status {status}" if status else said
 
 
-def test_schedule_with_asynchronous_copies() -> None:
-    assert not log_of(made("matmul", {}))
+@pytest.mark.parametrize("name", ["matmul", "matmul_f16", "matmul_bf16"])
+def test_schedule_with_asynchronous_copies_and_tensor_cores(name: str) -> None:
+    assert not log_of(made(name, {}))
 
 
 @pytest.mark.parametrize("name", sorted(texts()))

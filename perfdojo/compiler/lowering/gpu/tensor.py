@@ -64,7 +64,7 @@ class Tensors:
             why = misplaced(self.known, op, offset)
             if name not in done:
                 found[name] = "each thread runs it"
-            elif fragment not in held:
+            elif fragment not in held or not held[fragment].matrices:
                 found[name] = f"{fragment} is no array of matrices that a warp holds"
             elif why is not None:
                 found[name] = why.reason
