@@ -14,7 +14,7 @@ from perfdojo.compiler.text.render import render
 from perfdojo.compiler.transforms import get_transform
 from perfdojo.compiler.transforms.vectorize import Vectorize
 from tests.random_programs.generate import generate
-from tests.transforms.states import check_state, reason, setting, state
+from tests.transforms.states import applied, check_state, reason, setting, state
 
 SEEDS = range(40)
 
@@ -163,3 +163,14 @@ def test_every_vector_of_a_scope_is_tried_where_they_can_differ() -> None:
     assert "i0" not in dict(lower(Vectorize("i0").rewrite(program), at.target, at.fp).lanes)
     wide = state(text.replace("//9", "//16"))
     assert Vectorize("i0").why_not(wide, at) is None
+
+
+def test_lanes_that_tensor_cores_need_are_threads_of_the_block() -> None:
+    text = (
+        "kernel k\nout c: f32[64,16,16]\ntmp s: f32[64,16,16] space(fragment)\n"
+        "1@grid_x 64 16 16 s[{1},{2},{3}] = 0.0\n| | 16 16 c[{1},{2},{3}] = s[{1},{2},{3}]\n"
+    )
+    at, program = setting("cuda", "fast"), state(text)
+    many = "the block would have 2048 threads, over 1024"
+    assert reason(applied(program, "block i1 y", at=at), "mma i2", at) == f"4: {many}"
+    assert reason(applied(program, "mma i2", at=at), "block i1 y", at) == f"5: {many}"

@@ -119,7 +119,7 @@ class Holders:
         if not all(self._covered(p, a, axes) for p, a in used):
             return None
         named = [(p, [_numbered(p, a, form) for form in a.indices]) for p, a in used]
-        matrices = matrix_digits(self.known, name, named, splits)
+        matrices = matrix_digits(self.known, name, named, splits, self.threads)
         held = Held(splits, frozenset(axes), len(users) > 1)
         return held if matrices is None else replace(held, splits=matrices, matrices=True)
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from math import prod
 
 from perfdojo.compiler.analysis.accesses import Model, model
-from perfdojo.compiler.analysis.kept import MAX_THREADS, Held, held_by_blocks
+from perfdojo.compiler.analysis.kept import MAX_THREADS, WARP, Held, held_by_blocks
 from perfdojo.compiler.analysis.touches import touches
 from perfdojo.compiler.dtypes import I64
 from perfdojo.compiler.ir import BLOCK, GRID, Literal, Program, Scope
@@ -82,7 +82,7 @@ def threads_of(program: Program, scope: str, mark: str) -> int:
         if not isinstance(s, Scope):
             continue
         how = mark if s.name == scope else s.mark
-        axis = "block_x" if how == "warp" else how
+        axis = "block_x" if how in ("warp", "mma") else how
         if axis in most:
-            most[axis] = max(most[axis], const_int(s.extent))
+            most[axis] = max(most[axis], WARP if how == "mma" else const_int(s.extent))
     return prod(most.values())

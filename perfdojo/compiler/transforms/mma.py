@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from perfdojo.compiler.analysis.accesses import model
+from perfdojo.compiler.analysis.kept import MAX_THREADS
 from perfdojo.compiler.analysis.offsets import offset
 from perfdojo.compiler.analysis.tensor import Why, misplaced, tensor_op
 from perfdojo.compiler.ir import GRID, Program, Scope
+from perfdojo.compiler.transforms._gpu import threads_of
 from perfdojo.compiler.transforms._marks import SEQUENTIAL, around, not_offered, with_mark
 from perfdojo.compiler.transforms.base import Setting, Transform, Violation, legal, no_scope
 from perfdojo.compiler.transforms.spelling import arg
@@ -36,7 +38,8 @@ class Mma(Transform):
     1. The target has tensor cores.
     2. The level is fast.
     3. i and the scopes in it have no mark.
-    4. A scope around i is @grid, and none is @block_x, @warp or @mma: the lanes lie along x.
+    4. A scope around i is @grid, and none is @block_x, @warp or @mma: the lanes lie along x. The block then
+       has at most 1024 threads.
     5. i holds one statement without a guard, in scopes that hold nothing else: a fill, load or store of a
        matrix of a buffer in space(fragment), or a sum of products into it.
     6. The scopes have 16 iterations each; that of a sum of products of f32 has 8.
@@ -73,6 +76,8 @@ class Mma(Transform):
             yield Violation(4, reason, "mark an outer scope with 'grid' first")
         if outer := around(program, self.scope, ("block_x", "warp", "mma")):
             yield Violation(4, f"scope {self.scope} is inside of {outer.name}, which is @{outer.mark}")
+        if (threads := threads_of(program, self.scope, "mma")) > MAX_THREADS:
+            yield Violation(4, f"the block would have {threads} threads, over {MAX_THREADS}")
         known = model(program)
         found = tensor_op(known, scope)
         why = found if isinstance(found, Why) else misplaced(known, found, lambda a: offset(known, a))
