@@ -209,7 +209,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "harts do not wait for what was before a loop",
-        "perfdojo/compiler/analysis/barriers.py",
+        "perfdojo/compiler/analysis/waiting.py",
         "        if clash:\n            loop.barrier = True",
         "        if False:\n            loop.barrier = True",
     ),
