@@ -79,7 +79,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "threads share what is to lie in shared memory",
-        GPU + "kernel.py",
+        GPU + "memory.py",
         'return self._space(name) not in ("heap", "shared") or self._is_of_each_thread(name)',
         'return self._space(name) not in ("heap", "shared")',
     ),
