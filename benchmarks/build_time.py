@@ -3,7 +3,7 @@
     python -m benchmarks.build_time [--target avx512] [--only NAME]
 
 Reading, proving, replaying the shipped schedule or planning, emitting; then gcc, with an empty cache. The
-first row also pays for imports. Exits with 1 when a bar is missed: 1.5 s for each kernel, 0.5 s for the median.
+first row also pays for imports. Exits with 1 when a bar is missed: 1.5 s for each, 0.5 s for the median.
 """
 
 from __future__ import annotations
