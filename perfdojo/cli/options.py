@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -42,6 +43,10 @@ class Options:
         simulator: of Snitch clusters: builtin, verilator:PATH or banshee:PATH.
         trace: file for a trace of what the units of a Snitch cluster did.
         explain: tell what bounds the kernel here, and what would help.
+        tune_s: seconds that a search for a schedule may take; 0: none is asked for.
+        trials: of that search at most; 0: as many as there is time for.
+        search: its name.
+        records: whether trials are kept and found.
         annotate: print the code for Snitch with cycles and causes of waits.
         cores: of a Snitch cluster that run @core scopes; 0: all of them.
         isa: extensions of a Snitch core that differ from the default, as targets spell them: `:div,no-simd`.
@@ -73,6 +78,10 @@ class Options:
     cores: int = 0
     isa: str = ""
     explain: bool = False
+    tune_s: float = 0.0
+    trials: int = 0
+    search: str = "guided"
+    records: bool = True
 
 
 class _JsonParser(argparse.ArgumentParser):
@@ -187,6 +196,18 @@ def parser(json_errors: bool = False, playing: bool = False) -> argparse.Argumen
     )
     how.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
     how.add_argument("--quiet", "-q", action="store_true", help="no progress on stderr")
+    search = p.add_argument_group("search for a schedule")
+    search.add_argument(
+        "--tune", action="store_true", help="try schedules and measure them; the best one is written and kept"
+    )
+    search.add_argument(
+        "--time-limit", metavar="60s", default="60s", help="how long it may take; --time 60s says the same"
+    )
+    search.add_argument("--trials", type=int, default=0, metavar="N", help="try at most so many schedules")
+    search.add_argument("--search", default="guided", metavar="NAME", help="how they are proposed (guided)")
+    search.add_argument(
+        "--no-records", action="store_true", help="neither keep trials nor take the best one that is kept"
+    )
     snitch = p.add_argument_group("Snitch (--target snitch)")
     snitch.add_argument(
         "--simulator",
@@ -234,7 +255,7 @@ def parser(json_errors: bool = False, playing: bool = False) -> argparse.Argumen
 
 def options(p: argparse.ArgumentParser, argv: Sequence[str]) -> tuple[argparse.Namespace, Options]:
     """Return the raw and the checked options; argparse exits with status 2 on wrong usage."""
-    a = p.parse_args(argv)
+    a = p.parse_args(_with_limit(argv))
     if not 1 <= a.threads <= MAX_THREADS:
         p.error(f"--threads is between 1 and {MAX_THREADS}")
     if a.seed < 0:
@@ -267,6 +288,12 @@ def options(p: argparse.ArgumentParser, argv: Sequence[str]) -> tuple[argparse.N
         p.error(f"--cores is between 1 and {MAX_CORES}, for --target snitch")
     if a.threads > 1 and a.target == "snitch":
         p.error("--threads is for targets that run on this machine: a Snitch cluster has --cores")
+    if a.trials < 0:
+        p.error("--trials is at least 0")
+    if not a.tune and (a.trials or a.search != "guided" or a.time_limit != "60s"):
+        p.error("--trials, --search and --time with a duration go with --tune")
+    if a.tune and (a.emit or a.shared or a.schedule or a.planner or a.validate or a.explain):
+        p.error("--tune finds a schedule: it goes without --emit, --schedule, --validate and --explain")
     if a.isa and a.target != "snitch":
         p.error("--isa is for --target snitch")
     emit = "shared" if a.shared else a.emit or ""
@@ -298,8 +325,31 @@ def options(p: argparse.ArgumentParser, argv: Sequence[str]) -> tuple[argparse.N
         a.cores or 0,
         f":{a.isa}" if a.isa else "",
         a.explain,
+        _seconds(p, a.time_limit) if a.tune else 0.0,
+        a.trials,
+        a.search,
+        not a.no_records,
     )
     return a, chosen
+
+
+def _with_limit(argv: Sequence[str]) -> list[str]:
+    """Return the arguments with `--time 60s` spelled as what it means beside --tune."""
+    given = list(argv)
+    for n, (word, value) in enumerate(pairwise(given)):
+        if word == "--time" and "--tune" in given and value[:1].isdigit():
+            given[n] = "--time-limit"
+    return given
+
+
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)(s|m|h|)")
+
+
+def _seconds(p: argparse.ArgumentParser, text: str) -> float:
+    found = _DURATION.fullmatch(text)
+    if not found or not float(found[1]):
+        p.error(f"--time {text}: write a duration, as in 30s, 5m or 1h")
+    return float(found[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[found[2]]
 
 
 def _sizes(p: argparse.ArgumentParser, given: list[str]) -> dict[str, int]:

@@ -128,7 +128,18 @@ def _dispatch(p: ArgumentParser, raw: Namespace, o: Options) -> int:
         from perfdojo.cli.stages import emit_stage
 
         return emit_stage(o)
-    return _job(o)
+    return _tune(o) if o.tune_s else _job(o)
+
+
+def _tune(o: Options) -> int:
+    from perfdojo.cli.tune import tune
+    from perfdojo.finding import choose_target
+
+    folder = o.output or DEFAULT_FOLDER / choose_target(o.target)
+    told = tune(o, Screen(o.quiet, silent=o.json), folder)
+    if o.json:
+        print(json.dumps(told))
+    return FINE
 
 
 def _job(o: Options) -> int:

@@ -49,6 +49,8 @@ def choose_schedule(o: Options, bound: Program, setting: Setting) -> Choice:
         return Choice()
     if o.schedule:
         return _made(read_schedule(o.schedule), o, bound, setting, f"--schedule {Path(o.schedule).name}")
+    if o.records and (kept := _recorded(o, bound, setting)) is not None:
+        return kept
     found = default_schedule(o.kernel, setting.target.name)
     if found is None:
         return Choice()
@@ -57,6 +59,34 @@ def choose_schedule(o: Options, bound: Program, setting: Setting) -> Choice:
     except (StepError, LevelError) as error:
         name = found.source.name if found.source else ""
         return Choice(notes=(f"planned, as {name} does not fit here: {error.message}",))
+
+
+def _recorded(o: Options, bound: Program, setting: Setting) -> Choice | None:
+    """Return what the best trial of this problem on this machine comes to; None where there is none.
+
+    A record that says that the planner's code is best is followed, too.
+    """
+    from perfdojo.cli.tune import machine_of, records_path
+
+    path = records_path()
+    if not path.exists():
+        return None
+    from perfdojo.compiler.schedule import parse_schedule
+    from perfdojo.tuning.records import Records
+
+    try:
+        best = Records(path).best(machine_of(o, bound, setting)[0])
+    except PerfDojoError as error:
+        return Choice(notes=(f"no records are taken: {error.message}",)) if path.is_file() else None
+    if best is None:
+        return None
+    name = f"record {best.name}"
+    if not best.schedule:
+        return Choice(notes=(f"planned, which is fastest by {name}; --no-records looks at no record",))
+    try:
+        return _made(parse_schedule(best.schedule, name), o, bound, setting, "")
+    except (StepError, LevelError) as error:
+        return Choice(notes=(f"{name} does not fit any more: {error.message}",))
 
 
 def _made(schedule: Schedule, o: Options, bound: Program, setting: Setting, option: str) -> Choice:

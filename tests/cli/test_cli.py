@@ -222,3 +222,69 @@ def test_explain_is_for_targets_with_a_clock(capsys: pytest.CaptureFixture[str])
         main(["softmax", "--target", "cuda", "--explain"])
     assert error.value.code == 2
     assert "--explain is for targets that are timed by the clock" in capsys.readouterr().err
+
+
+def test_tune_finds_keeps_and_takes_a_schedule(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PERFDOJO_RECORDS", str(tmp_path / "records.sqlite"))
+    call = ("relu", "-D", "M=8", "-D", "N=24", "--target", "c")
+    status, told = run_json(
+        capsys, *call, "--tune", "--time", "30s", "--trials", "9", "-o", str(tmp_path / "out")
+    )
+    assert status == 0
+    assert told["trials"] >= 9
+    assert told["outcomes"]["ok"] >= 8
+    assert told["best"] <= 1.05 * min(told["baselines"].values())
+    if told["schedule"]:
+        assert Path(told["file"]).read_text() == told["schedule"]
+    assert main([*call, "--check"]) == 0
+    assert "record " in capsys.readouterr().out
+    assert main([*call, "--check", "--no-records"]) == 0
+    assert "record " not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--tune", "--time", "60x"], "write a duration"),
+        (["--trials", "5"], "go with --tune"),
+        (["--tune", "--emit", "ir"], "--tune finds a schedule"),
+    ],
+)
+def test_tune_says_what_it_takes(
+    options: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as error:
+        main(["relu", *options])
+    assert error.value.code == 2
+    assert message in capsys.readouterr().err
+
+
+def test_targets_without_a_clock_are_not_tuned(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["relu", "--target", "cuda", "--tune", "--no-records"]) == 1
+    assert "target cuda is not timed here" in capsys.readouterr().err
+
+
+def test_records_are_listed_and_carried(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from perfdojo.cli.tools import main as tools
+
+    monkeypatch.setenv("PERFDOJO_RECORDS", str(tmp_path / "records.sqlite"))
+    assert tools(["records", "list"]) == 1
+    assert "there are no records" in capsys.readouterr().err
+    assert main(["relu", "-D", "M=8", "-D", "N=24", "-t", "c", "--tune", "--trials", "3", "-q"]) == 0
+    capsys.readouterr()
+    for way in ("list", "best", "show"):
+        assert tools(["records", way]) == 0
+        assert "relu M=8 N=24 · c" in capsys.readouterr().out
+    assert tools(["records", "export"]) == 0
+    lines = tmp_path / "lines"
+    lines.write_text(capsys.readouterr().out)
+    other = str(tmp_path / "other.sqlite")
+    assert tools(["records", "--file", other, "import", str(lines)]) == 0
+    assert "trials were new" in capsys.readouterr().out
+    lines.write_text("{}\n")
+    assert tools(["records", "--file", other, "import", str(lines)]) == 1
+    assert "line 1 is no record" in capsys.readouterr().err

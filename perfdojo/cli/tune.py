@@ -1,0 +1,191 @@
+"""`--tune`: search for a schedule, tell what it found and what each of its steps is worth, and keep it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from perfdojo.cli.options import Options
+from perfdojo.cli.report import Screen, quantity
+from perfdojo.compiler.diagnostics import PerfDojoError
+from perfdojo.toolchains.statistics import median
+
+if TYPE_CHECKING:
+    from perfdojo.compiler.ir import Program
+    from perfdojo.compiler.transforms.base import Setting
+    from perfdojo.tuning.problem import Problem
+    from perfdojo.tuning.runners.base import Runner
+    from perfdojo.tuning.tune import Progress, Result
+
+ABLATED = 24
+"""Steps of a winner that are taken out one at a time, to tell what each is worth."""
+
+
+def records_path() -> Path:
+    """Return the file of records: that of this user, or what PERFDOJO_RECORDS says."""
+    from perfdojo.toolchains.places import find_places
+
+    if named := os.environ.get("PERFDOJO_RECORDS"):
+        return Path(named)
+    return find_places().data / "records.sqlite"
+
+
+def tune(o: Options, screen: Screen, folder: Path) -> dict[str, Any]:
+    """Search, report, and write the winner beside the sources of a call; return what `--json` prints.
+
+    Raises:
+        PerfDojoError: the kernel is wrong, or nothing can be timed here.
+    """
+    from perfdojo.backends import get_target
+    from perfdojo.compiler.bind import bind
+    from perfdojo.compiler.transforms.base import Setting
+    from perfdojo.compiler.verify import verify
+    from perfdojo.finding import choose_target, default_schedule, read_kernel
+    from perfdojo.tuning.records import Records
+    from perfdojo.tuning.tune import Tuner
+
+    target = choose_target(o.target)
+    bound = bind(read_kernel(o.kernel), o.sizes)
+    verify(bound)
+    problem, make_runner = machine_of(o, bound, Setting(get_target(target + o.isa), o.fp))
+    runner = make_runner()
+    shipped = default_schedule(o.kernel, target)
+    records = Records(records_path()) if o.records else None
+    sizes = " ".join(f"{n}={v}" for n, v in problem.sizes.items())
+    screen.title(f"{bound.name} · {target} · {o.fp} · {sizes} · {o.search} search, {o.tune_s:.0f} s")
+    if records is not None and (kept := len(records.trials(problem))):
+        screen.line("records", f"{kept} trials of this problem are known, none is repeated", "ok")
+    with _live(screen, o.tune_s, problem.unit) as tell:
+        tuner = Tuner(problem, runner, o.search, o.seed, shipped, records, tell)
+        result = tuner.run(o.tune_s, o.trials or 1_000_000)
+    _report(result, problem, screen)
+    text = result.winner.text
+    told: dict[str, Any] = {
+        "kernel": bound.name,
+        "target": target,
+        "sizes": problem.sizes,
+        "fp": o.fp,
+        "unit": problem.unit,
+        "trials": len(result.progress.trials),
+        "outcomes": dict(result.progress.outcomes),
+        "baselines": result.baselines,
+        "best": median(result.finals[0][1]) if result.finals else None,
+        "schedule": text or None,
+        "steps": [],
+        "error": None,
+    }
+    if text:
+        told["steps"] = _ablation(result, runner, screen, problem)
+        path = folder / f"{bound.name}.{target}.sched"
+        folder.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        told["file"] = str(path)
+        screen.line("schedule", f"{path}; taken by --schedule {path}", "ok")
+    return told
+
+
+def machine_of(o: Options, bound: Program, setting: Setting) -> tuple[Problem, Callable[[], Runner]]:
+    """Return what is tuned, and what makes its runner.
+
+    Raises:
+        PerfDojoError: the target cannot be timed here.
+    """
+    from perfdojo.tuning.problem import Problem
+
+    if setting.target.name == "snitch":
+        from perfdojo.toolchains.snitch.gcc import find_tools
+        from perfdojo.tuning.runners.snitch import SnitchRunner
+
+        tools = find_tools()
+        simulated = (("simulator", "builtin"), ("compiler", tools.compiler.version))
+        simulation = Problem(bound, setting, o.cores, simulated, "cycles")
+        return simulation, lambda: SnitchRunner(simulation, tools, o.seed)
+    from perfdojo.toolchains.host import find_host
+    from perfdojo.tuning.runners.host import HostRunner
+
+    host = find_host()
+    missing = host.cpu.missing(setting.target.features)
+    if setting.target.name not in ("c", "avx2", "avx512") or missing:
+        lacks = f": this CPU has no {', '.join(missing)}" if missing else ""
+        raise PerfDojoError(
+            f"target {setting.target.name} is not timed here{lacks}",
+            hint="--tune measures: on c, avx2 and avx512 by the clock, on snitch by simulated cycles",
+        )
+    facts = (("cpu", host.cpu.model), ("cores", str(host.cpu.cores)), ("compiler", host.compiler.version))
+    problem = Problem(bound, setting, o.threads, facts)
+    return problem, lambda: HostRunner(problem, host, o.seed)
+
+
+@contextmanager
+def _live(screen: Screen, seconds: float, unit: str) -> Iterator[Any]:
+    """Show how it goes on one line of stderr, where a person is watching."""
+    if screen.quiet or not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.live import Live
+    from rich.text import Text
+
+    with Live(console=Console(stderr=True), refresh_per_second=4, transient=True) as live:
+
+        def tell(p: Progress) -> None:
+            failed = ", ".join(f"{n} {o}" for o, n in p.outcomes.most_common() if o != "ok")
+            best = _cost(p.best, unit) if p.best is not None else "nothing yet"
+            left = max(0.0, seconds - p.seconds)
+            text = f"  {best} · {len(p.trials)} trials{' · ' + failed if failed else ''} · {left:.0f} s left"
+            live.update(Text(text))
+
+        yield tell
+
+
+def _cost(value: float, unit: str) -> str:
+    return quantity(value, "s") if unit == "s" else f"{value:.0f} {unit}"
+
+
+def _report(result: Result, problem: Problem, screen: Screen) -> None:
+    p = result.progress
+    kinds = ", ".join(f"{n} {o}" for o, n in p.outcomes.most_common())
+    screen.line(
+        "trials", f"{len(p.trials)} in {p.seconds:.0f} s: {kinds}; {p.repeated} proposals were known", "ok"
+    )
+    for name, cost in result.baselines.items():
+        screen.line(name, f"{_cost(cost, problem.unit)}")
+    for n, (point, samples) in enumerate(result.finals[:5]):
+        what = "planned" if point.moves is None else f"{len(point.moves)} moves"
+        screen.line("best" if n == 0 else "", f"{_cost(median(samples), problem.unit)}, {what}")
+    least = min(result.baselines.values(), default=None)
+    if least is None or not result.finals:
+        screen.line("winner", "nothing computed what it should", "bad")
+    elif result.winner.moves is None or result.winner is not result.finals[0][0]:
+        what = "the code as it is planned" if result.winner.moves is None else "the shipped schedule"
+        screen.line("winner", f"{what}: nothing was faster beyond noise", "ok")
+    else:
+        gain = least / median(result.finals[0][1])
+        screen.line("winner", f"{gain:.2f} times as fast as what there was", "ok")
+
+
+def _ablation(result: Result, runner: Runner, screen: Screen, problem: Problem) -> list[dict[str, Any]]:
+    """Return each step of the winner with what taking it out costs; show them."""
+    import random
+
+    from perfdojo.tuning.space import Space
+
+    moves, space = result.winner.moves or (), Space(problem, random.Random(0))
+    chosen = moves if len(moves) <= ABLATED else ()
+    points = [space.made(m for k, m in enumerate(moves) if k != n) for n, _ in enumerate(chosen)]
+    size, tried = runner.workers, []
+    for k in range(0, len(points), size):
+        tried += runner.measure(points[k : k + size], None)
+    whole = next(median(s) for p, s in result.finals if p.text == result.winner.text)
+    steps = []
+    for n, move in enumerate(moves):
+        without = median(tried[n].samples) if n < len(tried) and tried[n].outcome == "ok" else None
+        worth = without / whole if without is not None else None
+        steps.append({"move": str(move), "without": without})
+        text = f"{move}" if worth is None else f"{move}   # without it {worth:.2f} times as long"
+        screen.line("steps" if n == 0 else "", text)
+    return steps

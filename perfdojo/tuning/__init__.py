@@ -1,0 +1,1 @@
+"""Search: schedules that nobody wrote are proposed, measured safely, kept and explained."""

@@ -1,0 +1,52 @@
+"""What is tuned: a kernel at its sizes, for a target, on a machine; equal keys share their trials."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from perfdojo.compiler.ir import Program
+from perfdojo.compiler.text.render import render
+from perfdojo.compiler.transforms.base import Setting
+from perfdojo.compiler.walk import const_int
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing to tune. No slots, so that the key can be kept.
+
+    Attributes:
+        bound: the kernel, bound and verified.
+        setting: target and floating-point level.
+        threads: threads of @parallel scopes; of a Snitch cluster, its cores.
+        machine: facts that decide how fast code is: processor, compiler, flags.
+        unit: of a cost: s, or cycles.
+    """
+
+    bound: Program
+    setting: Setting
+    threads: int = 1
+    machine: tuple[tuple[str, str], ...] = ()
+    unit: str = "s"
+    text: str = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", render(self.bound))
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The sizes by name."""
+        return {s.name: const_int(s.value) for s in self.bound.sizes}
+
+    @property
+    def target(self) -> str:
+        """The target with what differs from its default machine."""
+        return f"{self.setting.target.name}{self.setting.target.isa}"
+
+    @cached_property
+    def key(self) -> str:
+        """A hash of all of it: trials of one key can be compared."""
+        facts = [self.text, self.target, self.setting.fp, self.threads, self.machine, self.unit]
+        return hashlib.sha256(json.dumps(facts).encode()).hexdigest()

@@ -1,0 +1,159 @@
+"""Trials that last: an SQLite file in the user's data folder, which several searches may share.
+
+Each trial is one transaction, so what was measured is there whatever happens then. A problem is stored with
+all that decides whether its trials can be compared with others.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from perfdojo.compiler.diagnostics import PerfDojoError
+from perfdojo.tuning.problem import Problem
+from perfdojo.tuning.trial import Trial
+
+VERSION = 1
+BUSY_S = 60.0
+"""A writer waits so long for others."""
+
+_TABLES = """
+create table if not exists problems (
+  key text primary key, kernel text not null, text text not null, sizes text not null, target text not null,
+  fp text not null, threads integer not null, machine text not null, unit text not null
+);
+create table if not exists trials (
+  id integer primary key, problem text not null references problems(key), schedule text not null,
+  outcome text not null, detail text not null, samples text not null, cut integer not null,
+  search text not null, seed integer not null, at real not null, day text not null, version text not null,
+  unique (problem, schedule)
+);
+"""
+_PROBLEM = ("key", "kernel", "text", "sizes", "target", "fp", "threads", "machine", "unit")
+_TRIAL = "schedule, outcome, detail, samples, cut, search, seed, at"
+
+
+class Records:
+    """The trials in one file.
+
+    Raises:
+        PerfDojoError: the file is no such file, or another version wrote it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with self._open() as db:
+                db.execute("pragma journal_mode = wal")
+                found = db.execute("pragma user_version").fetchone()[0]
+                if found not in (0, VERSION):
+                    raise PerfDojoError(
+                        f"{path} was written by another version of perfdojo",
+                        hint="move it away, or export it with that version",
+                    )
+                db.executescript(_TABLES)
+                db.execute(f"pragma user_version = {VERSION}")
+        except sqlite3.DatabaseError as error:
+            raise PerfDojoError(f"{path} is no file of records: {error}", hint="move it away") from None
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        with closing(sqlite3.connect(self.path, timeout=BUSY_S)) as db:
+            db.execute("pragma synchronous = normal")
+            with db:
+                yield db
+
+    # ------------------------------------------------------------ writing
+
+    def add(self, problem: Problem, trial: Trial) -> None:
+        """Keep a trial; one with the same schedule takes the place of an older one that was cut."""
+        row = (problem.key, problem.bound.name, problem.text, json.dumps(problem.sizes), problem.target)
+        more = (problem.setting.fp, problem.threads, json.dumps(problem.machine), problem.unit)
+        with self._open() as db:
+            db.execute("insert or ignore into problems values (?, ?, ?, ?, ?, ?, ?, ?, ?)", (*row, *more))
+            _insert(db, problem.key, trial, time.strftime("%Y-%m-%d"), version("perfdojo"))
+
+    def load(self, lines: Iterable[str]) -> int:
+        """Add what `dump` gave; return how many trials were new.
+
+        Raises:
+            PerfDojoError: a line is no record; nothing was added.
+        """
+        count = 0
+        with self._open() as db:
+            for number, line in enumerate(lines, 1):
+                if not line.strip():
+                    continue
+                try:
+                    p, t = (found := json.loads(line))["problem"], found["trial"]
+                    values = [p[k] for k in _PROBLEM]
+                    values = [json.dumps(v) if isinstance(v, dict | list) else v for v in values]
+                    trial = Trial(**{**t, "samples": tuple(map(float, t["samples"]))})
+                    db.execute("insert or ignore into problems values (?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
+                    count += _insert(db, str(p["key"]), trial, found["day"], found["version"])
+                except (ValueError, KeyError, TypeError, sqlite3.Error) as error:
+                    raise PerfDojoError(f"line {number} is no record: {error!r}") from None
+        return count
+
+    # ------------------------------------------------------------ reading
+
+    def trials(self, problem: Problem) -> list[Trial]:
+        """Return the trials of a problem in the order they were made."""
+        return self.of_key(problem.key)
+
+    def of_key(self, key: str) -> list[Trial]:
+        """Return the trials of the problem with this key."""
+        with self._open() as db:
+            rows = db.execute(f"select {_TRIAL} from trials where problem = ? order by id", (key,))
+            return [_trial(r) for r in rows]
+
+    def best(self, problem: Problem) -> Trial | None:
+        """Return the fastest trial of a problem that was right; None where there is none."""
+        found = [t for t in self.trials(problem) if t.cost is not None and not t.cut]
+        return min(found, key=lambda t: t.cost or 0.0, default=None)
+
+    def problems(self) -> list[Mapping[str, Any]]:
+        """Return each problem with its number of trials and the day of the last one."""
+        with self._open() as db:
+            db.row_factory = sqlite3.Row
+            rows = db.execute(
+                "select p.*, count(t.id) as trials, max(t.day) as day from problems p join trials t"
+                " on t.problem = p.key group by p.key order by p.kernel, p.target, max(t.id)"
+            )
+            found = [dict(r) for r in rows]
+        return [r | {k: json.loads(r[k]) for k in ("sizes", "machine")} for r in found]
+
+    def dump(self) -> Iterator[str]:
+        """Yield each trial with its problem as a line of JSON."""
+        with self._open() as db:
+            db.row_factory = sqlite3.Row
+            for r in db.execute("select * from problems p join trials t on t.problem = p.key order by t.id"):
+                problem = {k: r[k] for k in _PROBLEM}
+                problem |= {k: json.loads(r[k]) for k in ("sizes", "machine")}
+                trial = {k: r[k] for k in ("schedule", "outcome", "detail", "search", "seed", "at")}
+                trial |= {"samples": json.loads(r["samples"]), "cut": bool(r["cut"])}
+                whole = {"problem": problem, "trial": trial, "day": r["day"], "version": r["version"]}
+                yield json.dumps(whole, sort_keys=True)
+
+
+def _insert(db: sqlite3.Connection, key: str, t: Trial, day: str, made_by: str) -> int:
+    values = (key, t.schedule, t.outcome, t.detail, json.dumps(t.samples), int(t.cut), t.search, t.seed, t.at)
+    done = db.execute(
+        f"insert into trials (problem, {_TRIAL}, day, version) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        " on conflict (problem, schedule) do update set outcome = excluded.outcome, detail = excluded.detail,"
+        " samples = excluded.samples, cut = excluded.cut where trials.cut and not excluded.cut",
+        (*values, day, made_by),
+    )
+    return done.rowcount
+
+
+def _trial(row: tuple[Any, ...]) -> Trial:
+    schedule, outcome, detail, samples, cut, search, seed, at = row
+    return Trial(schedule, outcome, detail, tuple(json.loads(samples)), bool(cut), search, seed, at)

@@ -1,0 +1,1 @@
+"""Runners: each takes a point and says what it costs on a machine, or what went wrong; none raises for it."""

@@ -1,0 +1,33 @@
+"""What measures points."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from perfdojo.tuning.space import Point
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """What came of a point: outcome and detail as in `Trial`; `cut`: stopped, as it was far behind."""
+
+    outcome: str
+    detail: str = ""
+    samples: tuple[float, ...] = ()
+    cut: bool = False
+
+
+class Runner(Protocol):
+    """Builds, checks and measures points of one problem."""
+
+    @property
+    def workers(self) -> int:
+        """How many points it is given at a time."""
+
+    def measure(self, points: Sequence[Point], best: float | None) -> list[Tried]:
+        """Return what came of each point; `best` is the least cost so far."""
+
+    def compare(self, points: Sequence[Point]) -> list[tuple[float, ...]]:
+        """Return samples of points that were right, taken in turn and anew."""

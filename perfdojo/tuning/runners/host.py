@@ -1,0 +1,111 @@
+"""Runs candidates on this machine: built by gcc side by side, checked, then timed one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from perfdojo.backends import emit
+from perfdojo.compiler.diagnostics import PerfDojoError
+from perfdojo.compiler.emitted import EmittedSource
+from perfdojo.compiler.schedule import Scheduled
+from perfdojo.toolchains.harness import Host
+from perfdojo.toolchains.host import Built, build, measure, run
+from perfdojo.toolchains.results import Failure
+from perfdojo.tuning.problem import Problem
+from perfdojo.tuning.runners.base import Tried
+from perfdojo.tuning.runners.checking import Expected, expected
+from perfdojo.tuning.space import Point
+
+BUDGET_S = 0.06
+"""For the samples of one candidate; the best ones are measured again."""
+FINAL_S = 0.25
+ROUNDS = 5
+"""In which the best ones are measured again, in turn."""
+CUT = 3.0
+"""Times the best from which on one call is sample enough."""
+LEAST_S = 2.0
+"""A check may take so long in any case, however fast the best candidate is."""
+
+
+@dataclass
+class HostRunner:
+    """Measures seconds of one call."""
+
+    problem: Problem
+    host: Host
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        self._expected: tuple[Expected, ...] = expected(self.problem, self.seed)
+
+    @property
+    def workers(self) -> int:
+        """One compiler for each processor."""
+        return max(1, self.host.cpu.cores)
+
+    def measure(self, points: Sequence[Point], best: float | None) -> list[Tried]:
+        """Return what came of each point."""
+        with ThreadPoolExecutor(self.workers) as pool:
+            prepared = list(pool.map(lambda p: self._prepared(p, best), points))
+        return [p if isinstance(p, Tried) else self._timed(*p, best) for p in prepared]
+
+    def source(self, point: Point) -> EmittedSource:
+        """Return a point as source.
+
+        Raises:
+            PerfDojoError: it cannot be emitted.
+        """
+        made = None if point.moves is None else Scheduled(point.program, point.text)
+        p = self.problem
+        return emit(p.bound, p.target, fp=p.setting.fp, threads=p.threads, scheduled=made)
+
+    def _built(self, point: Point) -> Built | Tried:
+        """Return a point as code, or why it is none."""
+        try:
+            source = self.source(point)
+        except PerfDojoError as error:
+            return Tried("refused", str(error.message))
+        except (RecursionError, AssertionError, KeyError, ValueError) as error:
+            return Tried("refused", f"lowering failed, a bug of perfdojo: {error!r}")
+        built = build(source, self.host)
+        if isinstance(built, Failure):
+            return Tried(built.outcome, built.text)
+        return built if built.timed else Tried("not-runnable", built.reason)
+
+    def _prepared(self, point: Point, best: float | None) -> tuple[Built, float] | Tried:
+        """Return a point that computes what is right, with the seconds of one call."""
+        built = self._built(point)
+        if isinstance(built, Tried):
+            return built
+        seconds = 0.0
+        patience = LEAST_S + (20 * CUT * best if best else 20.0)
+        for e in self._expected:
+            ran = run(built, e.inputs, threads=self.problem.threads, timeout_s=patience)
+            if ran.outcome != "ok":
+                return Tried(ran.outcome, ran.text)
+            if wrong := e.wrong(ran.outputs):
+                return Tried("wrong-result", wrong)
+            seconds = max(seconds, ran.seconds)
+        return built, seconds
+
+    def _timed(self, built: Built, once: float, best: float | None) -> Tried:
+        if best is not None and once > CUT * best and once > 1e-3:
+            return Tried("ok", "", (once,), cut=True)
+        m = measure(built, self._expected[0].inputs, BUDGET_S, self.problem.threads)
+        if m.outcome != "ok":
+            return Tried(m.outcome, m.text)
+        return Tried("ok", "", m.samples_s)
+
+    def compare(self, points: Sequence[Point]) -> list[tuple[float, ...]]:
+        """Return samples of points that were right: medians of processes that run in turn."""
+        built = [b for b in map(self._built, points) if isinstance(b, Built)]
+        assert len(built) == len(points), "they were built before"
+        samples: list[list[float]] = [[] for _ in points]
+        for n in range(ROUNDS):
+            order = range(len(points)) if n % 2 == 0 else range(len(points) - 1, -1, -1)
+            for k in order:
+                m = measure(built[k], self._expected[0].inputs, FINAL_S, self.problem.threads)
+                samples[k] += [m.median_s] if m.outcome == "ok" else []
+        return [tuple(s) for s in samples]

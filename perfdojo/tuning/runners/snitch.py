@@ -1,0 +1,66 @@
+"""Runs candidates on the simulated Snitch cluster: cycles, the same each time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from perfdojo.backends import emit
+from perfdojo.compiler.diagnostics import PerfDojoError
+from perfdojo.compiler.schedule import Scheduled
+from perfdojo.toolchains.results import Failure
+from perfdojo.toolchains.snitch.gcc import Tools
+from perfdojo.toolchains.snitch.measure import measure
+from perfdojo.toolchains.snitch.run import build, run
+from perfdojo.tuning.problem import Problem
+from perfdojo.tuning.runners.base import Tried
+from perfdojo.tuning.runners.checking import Expected, expected
+from perfdojo.tuning.space import Point
+
+TIMEOUT_S = 20.0
+
+
+@dataclass
+class SnitchRunner:
+    """Measures cycles of one call, with warm instruction caches."""
+
+    problem: Problem
+    tools: Tools
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        self._expected: tuple[Expected, ...] = expected(self.problem, self.seed, own_library=True)
+
+    @property
+    def workers(self) -> int:
+        """The simulator is one program."""
+        return 1
+
+    def measure(self, points: Sequence[Point], best: float | None) -> list[Tried]:
+        """Return what came of each point."""
+        return [self._tried(p) for p in points]
+
+    def _tried(self, point: Point) -> Tried:
+        made = None if point.moves is None else Scheduled(point.program, point.text)
+        p = self.problem
+        try:
+            source = emit(p.bound, p.target, fp=p.setting.fp, scheduled=made, cores=p.threads)
+            built = build(source, self.tools)
+        except PerfDojoError as error:
+            return Tried("refused", str(error.message))
+        except (RecursionError, AssertionError, KeyError, ValueError) as error:
+            return Tried("refused", f"lowering failed, a bug of perfdojo: {error!r}")
+        if isinstance(built, Failure):
+            return Tried(built.outcome, built.text)
+        for e in self._expected:
+            ran = run(built, e.inputs, timeout_s=TIMEOUT_S)
+            if ran.outcome != "ok":
+                return Tried(ran.outcome, ran.text)
+            if wrong := e.wrong(ran.outputs):
+                return Tried("wrong-result", wrong)
+        m = measure(built, self._expected[0].inputs, timeout_s=TIMEOUT_S)
+        return Tried("ok", "", (float(m.cycles),)) if m.outcome == "ok" else Tried(m.outcome, m.text)
+
+    def compare(self, points: Sequence[Point]) -> list[tuple[float, ...]]:
+        """Return the cycles of points: once is enough."""
+        return [t.samples for t in map(self._tried, points)]

@@ -1,0 +1,181 @@
+"""The search: candidates that are always there, proposals until time is up, then the best ones once more."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from perfdojo.compiler.schedule import Schedule
+from perfdojo.compiler.text.render import render
+from perfdojo.toolchains.statistics import median
+from perfdojo.tuning.problem import Problem
+from perfdojo.tuning.records import Records
+from perfdojo.tuning.runners.base import Runner, Tried
+from perfdojo.tuning.searches import get_search
+from perfdojo.tuning.space import Point, Space
+from perfdojo.tuning.trial import Trial
+
+BEST = 5
+"""That are measured again at the end, in turn."""
+IDLE = 2000
+"""Proposals in a row that were tried before, after which the search ends: nothing new is left nearby."""
+BETTER = 0.98
+"""Of the cost of the code as it is planned, or of the shipped schedule, from which on a winner is named."""
+
+
+@dataclass
+class Progress:
+    """What a search has come to."""
+
+    trials: list[Trial] = field(default_factory=list)
+    outcomes: Counter[str] = field(default_factory=Counter)
+    repeated: int = 0
+    seconds: float = 0.0
+    best: float | None = None
+    best_text: str = ""
+
+
+@dataclass(frozen=True)
+class Result:
+    """What is left of it.
+
+    Attributes:
+        progress: all trials.
+        finals: the best points and those to beat, with samples that were taken in turn, the cheapest first.
+        winner: of these.
+        baselines: costs of the code without a schedule and of the shipped schedule, by name.
+    """
+
+    progress: Progress
+    finals: tuple[tuple[Point, tuple[float, ...]], ...]
+    winner: Point
+    baselines: dict[str, float]
+
+
+@dataclass
+class Tuner:
+    """One search.
+
+    Args:
+        shipped: the schedule that comes with the kernel, if there is one.
+        records: where trials are kept and found; None: nowhere.
+        tell: is called behind each trial.
+    """
+
+    problem: Problem
+    runner: Runner
+    search: str = "guided"
+    seed: int = 0
+    shipped: Schedule | None = None
+    records: Records | None = None
+    tell: Callable[[Progress], None] = lambda _: None
+    clock: Callable[[], float] = time.monotonic
+
+    def run(self, seconds: float, trials: int = 1_000_000) -> Result:
+        """Search for so long, or for so many trials, and return what came of it."""
+        self._start = self.clock()
+        self._space = Space(self.problem, random.Random(self.seed))
+        self._progress = Progress()
+        kept = self.records.trials(self.problem) if self.records else []
+        self._kept = {t.schedule: t for t in kept}
+        self._seen: dict[str, float | None] = {}
+        self._points: dict[str, Point] = {}
+        starts = self._starts()
+        costs = self._try(starts, "start")
+        search = get_search(self.search)(self._space, list(zip(starts, costs, strict=True)))
+        idle = 0
+        while self._time() < seconds and len(self._progress.trials) < trials and idle < IDLE:
+            asked: list[Point] = []
+            while len(asked) < self.runner.workers and idle < IDLE:
+                point = search.ask()
+                if (code := _code(point)) in self._seen:
+                    search.tell(point, self._seen[code])
+                    self._progress.repeated += 1
+                    idle += 1
+                    continue
+                idle = 0
+                asked.append(point)
+            for point, cost in zip(asked, self._try(asked, self.search), strict=True):
+                search.tell(point, cost)
+        return self._finished(starts)
+
+    def _time(self) -> float:
+        return self.clock() - self._start
+
+    def _starts(self) -> list[Point]:
+        """Return the candidates that are always there: no schedule, the shipped one, what recipes make."""
+        space = self._space
+        found = [space.planned, space.start, *([space.of_schedule(self.shipped)] if self.shipped else [])]
+        earlier = sorted((t for t in self._kept.values() if t.cost is not None), key=lambda t: t.cost or 0.0)
+        for t in earlier[:BEST]:
+            if t.schedule:
+                from perfdojo.compiler.schedule import parse_schedule
+
+                found.append(space.of_schedule(parse_schedule(t.schedule, "record")))
+        return list({p.text: p for p in (*found, *space.recipes())}.values())
+
+    def _try(self, points: Sequence[Point], search: str) -> list[float | None]:
+        """Return what points cost, measured or known; None where they failed."""
+        new = [p for p in points if p.text not in self._kept]
+        done = dict(zip([p.text for p in new], self._measured(new), strict=True))
+        costs = []
+        for p in points:
+            trial = self._kept.get(p.text) or self._trial(p, done[p.text], search)
+            self._points[p.text] = p
+            self._progress.trials.append(trial)
+            self._progress.outcomes[trial.outcome] += 1
+            self._seen[_code(p)] = trial.cost
+            if trial.cost is not None and (self._progress.best is None or trial.cost < self._progress.best):
+                self._progress.best, self._progress.best_text = trial.cost, trial.schedule
+            self._progress.seconds = self._time()
+            self.tell(self._progress)
+            costs.append(trial.cost)
+        return costs
+
+    def _measured(self, points: Sequence[Point]) -> list[Tried]:
+        size, found = self.runner.workers, []
+        for k in range(0, len(points), size):
+            found += self.runner.measure(points[k : k + size], self._progress.best)
+        return found
+
+    def _trial(self, point: Point, tried: Tried, search: str) -> Trial:
+        trial = Trial(
+            point.text, tried.outcome, tried.detail, tried.samples, tried.cut, search, self.seed, self._time()
+        )
+        if self.records is not None:
+            self.records.add(self.problem, trial)
+        return trial
+
+    def _finished(self, starts: Sequence[Point]) -> Result:
+        """Measure the best ones and those to beat again, in turn."""
+        right = sorted(
+            (t for t in self._progress.trials if t.cost is not None and not t.cut),
+            key=lambda t: t.cost or 0.0,
+        )
+        chosen = dict.fromkeys([t.schedule for t in right][:BEST])
+        to_beat = {"planned": self._space.planned.text}
+        if self.shipped:
+            to_beat["shipped"] = self._space.of_schedule(self.shipped).text
+        alive = {t.schedule for t in right}
+        points = [self._points[s] for s in (*chosen, *to_beat.values()) if s in alive]
+        points = list({p.text: p for p in points}.values())
+        samples = dict(zip([p.text for p in points], self.runner.compare(points), strict=True))
+        ranked = sorted((p for p in points if samples[p.text]), key=lambda p: median(samples[p.text]))
+        finals = tuple((p, samples[p.text]) for p in ranked)
+        baselines = {n: median(samples[s]) for n, s in to_beat.items() if samples.get(s)}
+        winner = self._space.planned
+        if finals:
+            least = min(baselines.values(), default=float("inf"))
+            winner = finals[0][0]
+            if baselines and median(finals[0][1]) > BETTER * least:
+                # within the noise: what is there stays
+                winner = self._points[to_beat[min(baselines, key=lambda n: baselines[n])]]
+        return Result(self._progress, finals, winner, baselines)
+
+
+def _code(point: Point) -> str:
+    """Return what decides on the code of a point: its program, or that there is no schedule."""
+    return "" if point.moves is None else render(point.program)

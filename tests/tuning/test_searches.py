@@ -1,0 +1,100 @@
+"""Each search finds what there is to find, without hardware; the same answers lead to the same proposals."""
+
+from __future__ import annotations
+
+import pytest
+
+from perfdojo.compiler.diagnostics import PerfDojoError
+from perfdojo.compiler.schedule import parse_schedule
+from perfdojo.toolchains.statistics import median
+from perfdojo.tuning.records import Records
+from perfdojo.tuning.runners.base import Tried
+from perfdojo.tuning.runners.replay import ReplayRunner
+from perfdojo.tuning.searches import get_search, search_names
+from perfdojo.tuning.space import Point
+from perfdojo.tuning.tune import Result, Tuner
+from tests.tuning.problems import problem
+
+each_search = pytest.mark.parametrize("name", search_names())
+
+
+def tuned(name: str, trials: int = 60, runner: ReplayRunner | None = None, **more: object) -> Result:
+    return Tuner(problem(), runner or ReplayRunner(), name, **more).run(1e9, trials)  # type: ignore[arg-type]
+
+
+@each_search
+def test_a_search_improves_on_what_there_was(name: str) -> None:
+    result = tuned(name)
+    assert len(result.progress.trials) >= 60
+    assert result.winner.moves
+    assert median(result.finals[0][1]) < result.baselines["planned"]
+
+
+@each_search
+def test_a_search_can_be_repeated(name: str) -> None:
+    first, second = ReplayRunner(), ReplayRunner()
+    tuned(name, 50, first, seed=3)
+    tuned(name, 50, second, seed=3)
+    assert first.asked == second.asked
+    other = ReplayRunner()
+    tuned(name, 50, other, seed=4)
+    assert other.asked != first.asked
+
+
+@each_search
+def test_recorded_trials_replay_to_the_same_decisions(name: str) -> None:
+    first = ReplayRunner()
+    done = tuned(name, 50, first, seed=1)
+    again = ReplayRunner(done.progress.trials, strict=True)
+    same = tuned(name, 50, again, seed=1)
+    assert again.asked == first.asked
+    assert same.winner.text == done.winner.text
+
+
+class Flat(ReplayRunner):
+    """All code is equally fast, up to a little noise."""
+
+    def _tried(self, point: Point) -> Tried:
+        return Tried("ok", "", (100.0 + len(point.text) % 3 * 0.1,))
+
+
+def test_what_is_not_faster_beyond_noise_is_no_winner() -> None:
+    result = tuned("guided", 40, Flat())
+    assert result.winner.moves is None
+
+
+def test_a_shipped_schedule_is_always_tried() -> None:
+    shipped = parse_schedule("schedule rows\nunroll k\nend\n")
+    runner = ReplayRunner()
+    result = tuned("random", 10, runner, shipped=shipped)
+    assert "shipped" in result.baselines
+    assert any("unroll k" in text for text in runner.asked)
+
+
+class Broken(ReplayRunner):
+    """Everything but the code as it is planned goes wrong."""
+
+    def _tried(self, point: Point) -> Tried:
+        return Tried("ok", "", (1.0,)) if point.moves is None else Tried("crash", "SIGSEGV")
+
+
+@each_search
+def test_there_is_an_answer_when_all_else_fails(name: str) -> None:
+    result = tuned(name, 30, Broken())
+    assert result.winner.moves is None
+    assert result.progress.outcomes["crash"] >= 29
+
+
+def test_unknown_searches_are_refused() -> None:
+    with pytest.raises(PerfDojoError, match="no search 'gready'") as error:
+        get_search("gready")
+    assert "greedy" in error.value.hint
+
+
+def test_a_search_goes_on_where_it_was(tmp_path: object) -> None:
+    records = Records(tmp_path / "records.sqlite")  # type: ignore[operator]
+    first = ReplayRunner()
+    tuned("guided", 30, first, records=records)
+    second = ReplayRunner()
+    tuned("guided", 60, second, records=records)
+    assert not set(first.asked[:20]) & set(second.asked[: len(second.asked) - 7])
