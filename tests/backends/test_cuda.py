@@ -8,8 +8,9 @@ from dataclasses import replace
 
 import pytest
 
-from perfdojo.backends import emit
+from perfdojo.backends import emit, lowered
 from perfdojo.compiler.bind import bind
+from perfdojo.compiler.diagnostics import PerfDojoError
 from perfdojo.compiler.emitted import EmittedSource
 from perfdojo.compiler.interpret import compare, random_inputs, reference
 from perfdojo.compiler.ir import Program
@@ -157,6 +158,20 @@ tmp t: f32[2000]
 2@grid_x 4@block_x 2000 t[{2}] = x[{0},{1},{2}] + 1.0
 | | 2000 y[{0},{1},{2}] = t[1999 - {2}]
 """
+TWO_GRIDS = """kernel two_grids
+in  x: f32[8, 8]
+out y: f32[8, 8]
+
+8@grid_x 8@grid_x y[{0},{1}] = x[{0},{1}]
+"""
+TWO_BLOCKS = """kernel two_blocks
+in  x: f32[4]
+out y: f32[4, 4]
+tmp t: f32[]
+
+4@block_x t[] = x[{0}]
+| 4@block_x 1@block_y y[{0},{1}] = t[]
+"""
 
 
 def made(text: str, planned: bool = False) -> tuple[Program, EmittedSource]:
@@ -185,7 +200,7 @@ needs_cxx = pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
     [
         *((ROWS, 1), (TURNS, 2), (APART, 0), (LARGE, 1), (GUARDED, 0), (SELDOM, 0), (ONE_AXIS, 0)),
         *((ONE_GRID_AXIS, 1), (UNREACHED, 1), (FIRST_ALONE, 2), (AT_FIRST, 0)),
-        *((OF_BLOCKS, 1), (OF_THREADS, 0), (LARGE_OF_THREADS, 0)),
+        *((OF_BLOCKS, 1), (OF_THREADS, 0), (LARGE_OF_THREADS, 0), (TWO_GRIDS, 0), (TWO_BLOCKS, 0)),
     ],
     ids=lambda v: v.split()[1] if isinstance(v, str) else "",
 )
@@ -225,3 +240,36 @@ def test_the_launcher_has_the_marked_extents() -> None:
     source = made(APART)[1].files[0][1]
     assert "dim3(4, 1, 1), dim3(8, 6, 1)" in source
     assert "__launch_bounds__(48)" in source
+
+
+@pytest.mark.parametrize("planned", [False, True])
+@pytest.mark.parametrize(
+    ("extents", "message"),
+    [
+        ("1@grid_x 1025@block_x", "a block of k has 1025 threads, over 1024"),
+        ("5@grid_x 205@block_z", "a kernel of k has 205 threads along @block_z, over 64"),
+        ("65536@grid_y 2@block_x", "a kernel of k has 65536 blocks along @grid_y, over 65535"),
+    ],
+)
+def test_what_no_device_takes_is_refused(planned: bool, extents: str, message: str) -> None:
+    first, second = (part.split("@")[0] for part in extents.split())
+    with pytest.raises(PerfDojoError, match=message):
+        made(f"kernel k\nout y: i8[{first}, {second}]\n\n{extents} y[{{0}},{{1}}] = 1\n", planned)
+
+
+def test_marked_scopes_of_one_iteration_stay_without_a_schedule() -> None:
+    source = made("kernel k\nout y: f32[64]\n\n1@grid_x 64@block_x y[{1}] = 1.0\n", planned=True)[1]
+    assert "dim3(1, 1, 1), dim3(64, 1, 1)" in source.files[0][1]
+
+
+def test_rows_that_threads_cannot_share_are_one_of_each_thread_where_there_are_many() -> None:
+    rows = "kernel k\nin  x: f32[{n}, 64]\nout y: f32[{n}, 64]\ntmp s: f32[{n}]\n\n"
+    rows += "{n} 64 s[{{0}}] += x[{{0}},{{1}}]\n| | y[{{0}},{{1}}] = s[{{0}}]\n"
+    for n, sizes in ((100, "dim3(100, 1, 1), dim3(1, 1, 1)"), (6400, "dim3(200, 1, 1), dim3(32, 1, 1)")):
+        assert sizes in made(rows.format(n=n), planned=True)[1].files[0][1]
+
+
+def test_kernels_have_a_text_before_they_are_c() -> None:
+    text = lowered(made(ROWS)[0], "cuda", scheduled=Scheduled(made(ROWS)[0], ""))
+    assert "kernel of blocks (i0@grid_x < 5) of 33 x 1 x 1 threads\n    shared t: f32[33]\n" in text
+    assert "    barrier\n" in text

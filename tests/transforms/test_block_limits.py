@@ -75,3 +75,11 @@ def test_moves_that_make_scopes_longer_are_asked_too() -> None:
     )
     found = reason(program, "join_scopes i j shift 500", setting("cuda"))
     assert found == "0: a block of b would have 1100 threads, over 1024"
+
+
+def test_a_program_that_is_over_a_limit_as_written_can_be_mended() -> None:
+    program = state(
+        "kernel wide\nout y: f32[2, 2050]\nout z: f32[2, 1500]\n\n"
+        "b:2@grid_x i:2050@block_x y[{0},{1}] = 1.0\n| j:1500@block_x z[{0},{1}] = 2.0\n"
+    )
+    assert reason(program, "sequential i", setting("cuda")) == ""

@@ -22,13 +22,39 @@ from perfdojo.compiler.analysis.fragments import matrix_digits
 from perfdojo.compiler.analysis.meeting import accesses_in
 from perfdojo.compiler.analysis.touches import touches
 from perfdojo.compiler.analysis.undecided import Undecided
-from perfdojo.compiler.ir import Scope
+from perfdojo.compiler.ir import GRID, Node, Scope
 from perfdojo.compiler.walk import const_int
 
 WARP = 32
 """Lanes of a warp, on all devices (CUDA C++ Programming Guide)."""
 MAX_THREADS = 1024
 """Of a block, on all devices; same source."""
+MAX_EXTENT = {
+    "grid_x": (1 << 31) - 1,
+    "grid_y": 65535,
+    "grid_z": 65535,
+    "block_x": 1024,
+    "block_y": 1024,
+    "block_z": 64,
+}
+"""Largest extent of each dimension, the same for all compute capabilities from 3.0 on.
+
+Source: CUDA C++ Programming Guide, table of technical specifications per compute capability.
+"""
+
+
+def under_grid(nodes: tuple[Node, ...]) -> tuple[list[Scope], tuple[Node, ...]]:
+    """Return the scopes whose iterations are blocks, one for each dimension, and what a block does.
+
+    A second scope along one dimension, which the language allows, is a loop of the block.
+    """
+    grid: list[Scope] = []
+    while len(nodes) == 1 and isinstance(nodes[0], Scope) and nodes[0].mark in GRID:
+        if nodes[0].mark in (s.mark for s in grid):
+            break
+        grid.append(nodes[0])
+        nodes = nodes[0].body
+    return grid, nodes
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,10 +31,16 @@ def gpu(h: History) -> None:
     scope stay as they are; what is not parallel is done by one thread.
     """
     unmark(h, [s for s, place in h.program.scopes.items() if place.node.mark == "parallel"])
-    drop_single(h)
-    for node in h.program.body:
-        if isinstance(node, Scope) and not any(h.program.scopes[s].node.mark for s in _all(h, node.name)):
-            _spread(h, node.name)
+    drop_single(h, [s for top in _free(h) for s in _all(h, top)])
+    for top in _free(h):
+        _spread(h, top)
+
+
+def _free(h: History) -> list[str]:
+    """Return the nests that hold no mark."""
+    scopes = h.program.scopes
+    tops = [node.name for node in h.program.body if isinstance(node, Scope)]
+    return [top for top in tops if not any(scopes[s].node.mark for s in _all(h, top))]
 
 
 def _all(h: History, top: str) -> list[str]:
@@ -57,11 +63,13 @@ def _spread(h: History, top: str) -> None:
     if rows:
         h.apply(f"grid {flat} x")
         row(h, flat)
-        return
+        if count <= FULL * WARP or any(h.program.scopes[s].node.mark for s in inside(h, flat)):
+            return
+        h.apply(f"sequential {flat}")  # nothing to share, and more rows than blocks of one thread run at once
     if count <= WARP:
         h.apply(f"grid {flat} x")
         return
-    size = THREADS if count > THREADS else WARP
+    size = THREADS if count > THREADS and not rows else WARP
     rest = " remainder mask" if count % size else ""
     outer, inner = made(h, f"tile_scope {flat} {size}{rest}")
     h.apply(f"grid {outer} x")

@@ -7,29 +7,16 @@ from dataclasses import replace
 from math import prod
 
 from perfdojo.compiler.analysis.accesses import Model, model
-from perfdojo.compiler.analysis.kept import MAX_THREADS, WARP, Held, held_by_blocks
+from perfdojo.compiler.analysis.kept import MAX_THREADS, WARP, Held, held_by_blocks, under_grid
 from perfdojo.compiler.analysis.touches import touches
 from perfdojo.compiler.dtypes import I64
-from perfdojo.compiler.ir import BLOCK, GRID, Literal, Program, Scope
+from perfdojo.compiler.ir import BLOCK, Literal, Program, Scope
 from perfdojo.compiler.lowering.layout import layout
 from perfdojo.compiler.transforms.base import Setting, Violation
-from perfdojo.compiler.tree import Body, nodes
+from perfdojo.compiler.tree import nodes
 from perfdojo.compiler.walk import const_int
 
 DIMENSIONS = ("x", "y", "z")
-
-MAX_EXTENT = {
-    "grid_x": (1 << 31) - 1,
-    "grid_y": 65535,
-    "grid_z": 65535,
-    "block_x": 1024,
-    "block_y": 1024,
-    "block_z": 64,
-}
-"""Largest extent of each dimension, the same for all compute capabilities from 3.0 on.
-
-Source: CUDA C++ Programming Guide, table of technical specifications per compute capability.
-"""
 
 
 def over_limits(program: Program, setting: Setting) -> Violation | None:
@@ -47,11 +34,7 @@ def _over_shared(program: Program, setting: Setting) -> Violation | None:
         return None
     known = model(program)
     for top in program.body:
-        grid: list[Scope] = []
-        body: Body = (top,)
-        while len(body) == 1 and isinstance(body[0], Scope) and body[0].mark in GRID:
-            grid.append(body[0])
-            body = body[0].body
+        grid, body = under_grid((top,))
         used = {load.buffer for load, _ in touches(body)} & set(names)
         total = sum(_block_bytes(known, grid, name) for name in used)
         if total > limit:

@@ -93,7 +93,7 @@ class Transform(ABC):
         if found is not None or not (limited or tight(program)):
             return found
         result = self.rewrite(program)
-        return _outgrown(result) or (_over_limits(result, setting) if limited else None)
+        return _outgrown(result) or (_newly_over(program, result, setting) if limited else None)
 
     def _is_limited(self, program: Program, setting: Setting) -> bool:
         """Tell whether the move could ask for more than a block of a GPU can have."""
@@ -138,10 +138,12 @@ def _outgrown(program: Program) -> Violation | None:
     return None
 
 
-def _over_limits(program: Program, setting: Setting) -> Violation | None:
+def _newly_over(before: Program, after: Program, setting: Setting) -> Violation | None:
+    """Return that a move goes over a limit of blocks, which the program before it keeps."""
     from perfdojo.compiler.transforms._gpu import over_limits
 
-    return over_limits(program, setting)
+    found = over_limits(after, setting)
+    return None if found is None or over_limits(before, setting) is not None else found
 
 
 def legal(moves: Iterable[Transform], program: Program, setting: Setting) -> Iterator[Transform]:

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal as OneOf
 
-from perfdojo.compiler.analysis.kept import MAX_THREADS
+from perfdojo.compiler.analysis.kept import MAX_EXTENT, MAX_THREADS
 from perfdojo.compiler.ir import GRID, Program
-from perfdojo.compiler.transforms._gpu import DIMENSIONS, MAX_EXTENT, threads_of
+from perfdojo.compiler.transforms._gpu import DIMENSIONS, threads_of
 from perfdojo.compiler.transforms._marks import (
     SEQUENTIAL,
     around,

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal as OneOf
 
+from perfdojo.compiler.analysis.kept import MAX_EXTENT
 from perfdojo.compiler.ir import GRID, Program
-from perfdojo.compiler.transforms._gpu import DIMENSIONS, MAX_EXTENT
+from perfdojo.compiler.transforms._gpu import DIMENSIONS
 from perfdojo.compiler.transforms._marks import (
     SEQUENTIAL,
     around,

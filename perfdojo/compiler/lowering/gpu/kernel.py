@@ -7,7 +7,7 @@ from math import prod
 
 from perfdojo.compiler.analysis.accesses import Model
 from perfdojo.compiler.analysis.block import BlockPart, Item, Meeting, all_parts
-from perfdojo.compiler.analysis.kept import MAX_THREADS, WARP, Holders, held_by_blocks
+from perfdojo.compiler.analysis.kept import MAX_EXTENT, MAX_THREADS, WARP, Holders, held_by_blocks, under_grid
 from perfdojo.compiler.analysis.touches import touches
 from perfdojo.compiler.analysis.waiting import Waiting
 from perfdojo.compiler.diagnostics import PerfDojoError
@@ -31,10 +31,7 @@ class KernelCode:
     def __init__(self, context: Context, known: Model, scopes: Scopes, nodes: tuple[Node, ...]) -> None:
         self.context, self.known, self.scopes = context, known, scopes
         self.names = {load.buffer for load, _ in touches(nodes)}
-        self.grid: list[Scope] = []
-        while len(nodes) == 1 and isinstance(nodes[0], Scope) and nodes[0].mark in GRID:
-            self.grid.append(nodes[0])
-            nodes = nodes[0].body
+        self.grid, nodes = under_grid(nodes)
         self.nodes = nodes
         self.memory = Memory(context, known, nodes)
         self.threads = dict.fromkeys(BLOCK, 1)
@@ -56,11 +53,24 @@ class KernelCode:
             if self.lanes:
                 self.threads["block_x"] = wide
 
+        self._check_limits()
+
+    def _check_limits(self) -> None:
+        """Refuse a launch that no device takes, which marks in a kernel's own text can ask for.
+
+        Raises:
+            PerfDojoError: a dimension, or a block, is over its limit.
+        """
+        name = self.context.program.name
         if (count := prod(self.threads.values())) > MAX_THREADS:
             hint = "tile the scopes that are marked @block"
-            raise PerfDojoError(
-                f"a block of {context.program.name} has {count} threads, over {MAX_THREADS}", hint=hint
-            )
+            raise PerfDojoError(f"a block of {name} has {count} threads, over {MAX_THREADS}", hint=hint)
+        numbers = {s.mark: const_int(s.extent) for s in self.grid} | self.threads
+        for mark, n in numbers.items():
+            if n > MAX_EXTENT[mark]:
+                what = f"a kernel of {name} has {n} {'blocks' if mark in GRID else 'threads'} along @{mark}"
+                hint = "tile the scope, or mark it along x"
+                raise PerfDojoError(f"{what}, over {MAX_EXTENT[mark]}", hint=hint)
 
     def takes(self, name: str) -> bool:
         """Tell whether each block holds elements of its own of a temporary that no other function has."""

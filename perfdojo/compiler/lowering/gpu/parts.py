@@ -41,7 +41,7 @@ class Cutting:
                 yield BlockPart(scopes, (node,), around, warp=node)
             elif node.name in self.tensors:
                 yield BlockPart(scopes, (node,), around, tensor=self.tensors[node.name])
-            elif node.mark not in BLOCK:
+            elif node.mark not in BLOCK or node.mark in (s.mark for s in scopes):
                 inner = self.items(node.body, (*around, node), scopes)
                 yield Turns(node, list(inner), len(around))
             else:
