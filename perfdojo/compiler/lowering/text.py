@@ -15,6 +15,7 @@ from perfdojo.compiler.lowering.lir import (
     For,
     Function,
     If,
+    Kernel,
     Let,
     Load,
     Prefetch,
@@ -22,7 +23,10 @@ from perfdojo.compiler.lowering.lir import (
     Share,
     Stmt,
     Store,
+    Stored,
     Stream,
+    Tensor,
+    Threads,
     Value,
     Var,
     VType,
@@ -87,10 +91,20 @@ def _body(body: tuple[Stmt, ...], depth: int) -> Iterator[str]:
                 own = f" private({', '.join(s.private)})" if s.private else ""
                 yield f"{pad}{_SHARES[s.who]}{own}"
                 yield from _body(s.body, depth + 1)
+            case Kernel():
+                blocks = ", ".join(f"{var.name}@{mark} < {n}" for var, mark, n in s.blocks)
+                yield f"{pad}kernel of blocks ({blocks}) of {' x '.join(map(str, s.threads))} threads"
+                yield from _body((*s.shared, *s.each), depth + 1)
+                yield from _body(s.body, depth + 1)
+            case Threads():
+                yield f"{pad}threads {' and '.join(f'{d} < {n}' for d, n in s.below) or 'all'}"
+                yield from _body(s.body, depth + 1)
+            case Tensor():
+                yield f"{pad}warp: {_tensor(s)}"
             case Barrier():
                 yield f"{pad}barrier"
             case Wait():
-                yield f"{pad}wait for the DMA engine"
+                yield f"{pad}wait for copies"
             case Copy():
                 at, origin = f"{s.to}[{value(s.to_offset)}]", f"{s.source}[{value(s.from_offset)}]"
                 rows = f"{s.rows} times every {s.to_step} from every {s.from_step}" if s.rows > 1 else "once"
@@ -98,6 +112,21 @@ def _body(body: tuple[Stmt, ...], depth: int) -> Iterator[str]:
             case Allocate():
                 copies = "" if s.copies == 1 else f" for each of {s.copies} threads"
                 yield f"{pad}{s.space} {s.buffer}: {s.dtype}[{s.elems}]{copies}"
+
+
+def _tensor(s: Tensor) -> str:
+    """Return the text of an instruction of tensor cores."""
+    held = f"{s.fragment}[{value(s.number)}]"
+    if s.kind == "fill":
+        return f"{held} = {s.value}"
+    if s.kind == "product":
+        return f"{held} += {' * '.join(f'{name}[{value(number)}]' for name, number in s.factors)}"
+    (memory,) = map(_stored, s.memory)
+    return f"{memory} = {held}" if s.kind == "store" else f"{held} = {memory}"
+
+
+def _stored(m: Stored) -> str:
+    return f"{m.buffer}[{value(m.offset)}] by {'rows' if m.by_rows else 'columns'} every {m.step}"
 
 
 def value(v: Value) -> str:

@@ -85,7 +85,7 @@ def test_the_engine_waits_for_what_it_has_written_itself() -> None:
     text += "8@dma t[{0}] = x[{0}]\n8@dma y[{0}] = t[7 - {0}]\n"
     function = lower(checked(text), SNITCH, "strict")
     assert shared(text) == "ddd"
-    assert "wait for the DMA engine" in render(function).split("copy y")[0]
+    assert "wait for copies" in render(function).split("copy y")[0]
 
 
 def test_what_is_no_copy_is_done_by_a_core_and_says_why(tools: Tools) -> None:
