@@ -130,15 +130,18 @@ def emit(
 
 def cmake(emitted: EmittedSource) -> str:
     """Return a CMakeLists.txt that builds the emitted files as a static library."""
+    source = PurePosixPath(emitted.files[0][0])
+    in_c = source.suffix == ".c"
+    base = tuple(f for f in BASE_FLAGS if not f.startswith("-std")) if in_c else ()
     return (
-        environment()
+        environment("c" if in_c else emitted.target)
         .get_template("CMakeLists.txt.j2")
         .render(
             marker=MARKER,
             kernel=emitted.kernel,
             symbol=emitted.symbol,
-            source=PurePosixPath(emitted.files[0][0]).name,
-            flags=(*(f for f in BASE_FLAGS if not f.startswith("-std")), *emitted.flags),
+            source=source.name,
+            flags=(*base, *emitted.flags),
             links=tuple(f.removeprefix("-l") for f in emitted.links),
         )
     )

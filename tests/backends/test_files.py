@@ -171,6 +171,14 @@ def test_cmake_text() -> None:
     assert "target_link_libraries(turn PRIVATE m)" in text
 
 
+def test_cmake_text_of_cuda_is_for_its_compiler() -> None:
+    text = cmake(emit(checked(LARGE), "cuda"))
+    assert "project(turn LANGUAGES CUDA)" in text
+    assert "add_library(turn STATIC turn.cu)" in text
+    assert "target_compile_options(turn PRIVATE -fmad=false)" in text
+    assert "-ffp-contract" not in text
+
+
 def test_targets_are_the_folders() -> None:
     assert target_names() == ("avx2", "avx512", "c", "cuda", "neon", "rvv", "snitch")
     assert host_targets() == ("avx2", "avx512", "c")
