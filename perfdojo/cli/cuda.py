@@ -55,13 +55,17 @@ class CudaMachine:
         """Refuse: what nvcc makes is no assembly of this machine."""
         from perfdojo.compiler.diagnostics import PerfDojoError
 
-        raise PerfDojoError("--emit asm is not there for cuda", hint="nvcc --ptx makes it of the .cu file")
+        raise PerfDojoError(
+            "--emit asm is not there for cuda",
+            hint="nvcc --ptx makes it of the .cu file, with the flags that this names",
+        )
 
     def shared(self, emitted: EmittedSource, path: Path) -> Path | Failure:
         """Refuse: `perfdojo.load` calls functions of this machine only."""
         from perfdojo.compiler.diagnostics import PerfDojoError
 
-        raise PerfDojoError("--shared is for code of this machine", hint="nvcc -shared makes a library of it")
+        hint = "nvcc -shared -Xcompiler -fPIC makes a library of it, with the flags that the file names"
+        raise PerfDojoError("--shared is for code of this machine", hint=hint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +78,7 @@ class CudaKernel:
     def command(self) -> str:
         """The commands of nvcc, or of the emulation where there is none."""
         compiled = self.built.compiled
-        return compiled[0].command if compiled else "g++, for the emulation"
+        return compiled[0].command if compiled else "g++ for the emulation"
 
     @property
     def timed(self) -> bool:
@@ -93,14 +97,15 @@ class CudaKernel:
 
         lines = []
         for c in self.built.compiled:
-            for u in c.usage.values():
+            for name, u in c.usage.items():
+                what = c.architecture if len(c.usage) == 1 else f"{c.architecture}, {name}"
                 full = occupancy(device_of(c.architecture), u.max_threads or 1, u.registers, u.shared_bytes)
                 local = f", {u.stack_bytes} bytes of local memory" if u.stack_bytes else ""
                 spilled = u.spill_store_bytes + u.spill_load_bytes
                 spills = f", {spilled} bytes spilled" if spilled else ""
                 shared = f", {u.shared_bytes} bytes shared" if u.shared_bytes else ""
                 lines.append(
-                    f"{c.architecture}: {u.registers} registers a thread{shared}{local}{spills}; "
+                    f"{what}: {u.registers} registers a thread{shared}{local}{spills}; "
                     f"{full.warps} warps on a multiprocessor, {full.share:.0%}: {' and '.join(full.limits)}"
                 )
         return tuple(lines)

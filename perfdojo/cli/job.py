@@ -236,9 +236,12 @@ def _first_of(notes: tuple[str, ...]) -> str:
 
 
 def _short_command(command: str) -> str:
-    """The compiler and its flags, without paths and files."""
+    """The compiler and its flags, without paths, files, warnings and reports."""
     words = command.split()
-    flags = [w for w in words[1:] if w.startswith("-") and not w.startswith(("-I", "-o", "-T", "-W", "-l"))]
+    if not any(w.startswith("-") for w in words):
+        return command  # told in words
+    left_out = ("-I", "-o", "-T", "-W", "-l", "-X")  # -X of nvcc, before a flag of another program
+    flags = [w for w in words[1:] if w.startswith("-") and w != "-v" and not w.startswith(left_out)]
     return " ".join([Path(words[0]).name, *flags])
 
 
