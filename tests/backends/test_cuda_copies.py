@@ -129,3 +129,10 @@ def test_what_cannot_arrive_later_is_copied_at_once(text: str) -> None:
     program, emitted = made(text)
     assert "__pipeline_memcpy_async" not in emitted.files[0][1]
     assert ran(program, emitted).outcome == "ok"
+
+
+def test_a_guard_that_parts_the_elements_is_named() -> None:
+    guarded = "kernel k\nin  x: f32[8, 32]\ninout y: f32[8, 32]\n\n"
+    guarded += "8@grid_x 8@block_x 4@vector y[{0},{1} * 4 + {2}] = x[{0},{1} * 4 + {2}] if {2} < 3\n"
+    note = "scope i2: not one access, the guard of y is not the same for all of them"
+    assert note in made(guarded)[1].notes

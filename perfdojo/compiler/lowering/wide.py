@@ -59,9 +59,13 @@ def wide_copy(scope: Scope, frame: Frame, expressions: Expressions) -> list[Stmt
     copy: Stmt = Copy(s.target.buffer, to, s.value.buffer, source, size, asynchronous=late)
     if s.guard is None:
         return [copy]
-    condition = expressions.value(s.guard, lanes)
+    differs = f"the guard of {s.name} is not the same for all of them"
+    try:
+        condition = expressions.value(s.guard, lanes)
+    except NotVectorisableError:  # a number of the lane is left in it
+        raise NotVectorisableError(differs) from None
     if condition.type.lanes > 1 or arena.lane.name in arena.variables(condition):
-        raise NotVectorisableError(f"the guard of {s.name} is not the same for all of them")
+        raise NotVectorisableError(differs)
     if isinstance(condition, Const):
         return [copy] if condition.value else []
     return [If(condition, (copy,))]
