@@ -14,6 +14,7 @@ from perfdojo.compiler.diagnostics import PerfDojoError
 from perfdojo.compiler.emitted import EmittedSource
 from perfdojo.compiler.interpret import compare, random_inputs, reference
 from perfdojo.compiler.ir import Program
+from perfdojo.compiler.lowering.target import FpLevel
 from perfdojo.compiler.schedule.schedule import Scheduled
 from perfdojo.compiler.text.parse import parse
 from perfdojo.compiler.verify import verify
@@ -273,3 +274,20 @@ def test_kernels_have_a_text_before_they_are_c() -> None:
     text = lowered(made(ROWS)[0], "cuda", scheduled=Scheduled(made(ROWS)[0], ""))
     assert "kernel of blocks (i0@grid_x < 5) of 33 x 1 x 1 threads\n    shared t: f32[33]\n" in text
     assert "    barrier\n" in text
+
+
+@pytest.mark.parametrize(
+    ("extent", "dtype", "fp", "note"),
+    [
+        (32, "f32", "reassoc", ""),
+        (32, "f32", "strict", "scope i1: no warp combines it, strict keeps the order of +="),
+        (32, "i32", "strict", ""),
+        (16, "f32", "reassoc", "scope i1: no warp combines it, it has 16 iterations, a warp 32 lanes"),
+    ],
+)
+def test_lanes_combine_what_the_level_lets_them(extent: int, dtype: str, fp: FpLevel, note: str) -> None:
+    head = f"kernel k\nin  x: {dtype}[8, {extent}]\nout y: {dtype}[8]\n\n"
+    program = bind(parse(f"{head}8@grid_x {extent}@warp y[{{0}}] += x[{{0}},{{1}}]\n", "k.ir"))
+    emitted = emit(program, "cuda", fp=fp, scheduled=Scheduled(program, ""))
+    assert emitted.notes == ((note,) if note else ())
+    assert ("__shfl_xor_sync" in emitted.files[0][1]) == (not note)

@@ -15,7 +15,7 @@ from perfdojo.compiler.ir import BLOCK, GRID, Node, Scope
 from perfdojo.compiler.lowering.context import Context
 from perfdojo.compiler.lowering.gpu.memory import Memory
 from perfdojo.compiler.lowering.gpu.part import PartCode, counter
-from perfdojo.compiler.lowering.gpu.parts import Cutting, by_lanes, idle_scopes, merged, not_shared
+from perfdojo.compiler.lowering.gpu.parts import Cutting, idle_scopes, merged, not_shared, why_no_lanes
 from perfdojo.compiler.lowering.gpu.reuse import with_reuse
 from perfdojo.compiler.lowering.gpu.tensor import Tensors
 from perfdojo.compiler.lowering.linear import Linear
@@ -36,6 +36,8 @@ class KernelCode:
         self.memory = Memory(context, known, nodes)
         self.threads = dict.fromkeys(BLOCK, 1)
         self.lanes = True
+        self.loops: dict[str, str] = {}
+        """Scopes marked @warp that lanes cannot combine, and why; then none of them is done so."""
         marked = [n for n in all_nodes(nodes) if isinstance(n, Scope)]
         for n in marked:
             if n.mark in BLOCK:
@@ -49,7 +51,9 @@ class KernelCode:
             self.threads["block_x"] = wide
         warps = [n for n in marked if n.mark == "warp"]
         if warps:
-            self.lanes = fits and all(map(by_lanes, warps))
+            reasons = {n.name: why_no_lanes(n, context) for n in warps}
+            self.loops = {name: why for name, why in reasons.items() if why}
+            self.lanes = fits and not self.loops
             if self.lanes:
                 self.threads["block_x"] = wide
 
@@ -99,7 +103,9 @@ class KernelCode:
         items = merged(items)
         Waiting(Meeting(self.known).between).settle(items, [])
         for name in (name for part in all_parts(items) for name in idle_scopes(part)):
-            self.context.notes.append(f"scope {name}: each thread runs it, it stands beside other code")
+            why = self.loops.get(name)
+            how = f"no warp combines it, {why}" if why else "each thread runs it, it stands beside other code"
+            self.context.notes.append(f"scope {name}: {how}")
         return items
 
     # ------------------------------------------------------------ code

@@ -12,6 +12,7 @@ from perfdojo.compiler.analysis.kept import WARP
 from perfdojo.compiler.analysis.tensor import TensorOp
 from perfdojo.compiler.analysis.waiting import Turns
 from perfdojo.compiler.ir import BLOCK, Node, Scope, Statement
+from perfdojo.compiler.lowering.context import Context
 from perfdojo.compiler.tree import nodes as all_nodes
 from perfdojo.compiler.walk import const_int, iterators
 
@@ -67,17 +68,20 @@ class Cutting:
         return self._holds_spread(node, scopes)
 
 
-def by_lanes(scope: Scope) -> bool:
-    """Tell whether the lanes of a warp can combine the iterations of a scope."""
-    inner = scope.body[0]
-    return (
-        const_int(scope.extent) == WARP
-        and len(scope.body) == 1
-        and isinstance(inner, Statement)
-        and inner.op != "="
-        and inner.guard is None
-        and scope.name not in iterators(inner.target)
-    )
+def why_no_lanes(scope: Scope, context: Context) -> str:
+    """Return why the lanes of a warp cannot combine the iterations of a scope, "" where they can."""
+    inner, count = scope.body[0], const_int(scope.extent)
+    if count != WARP:
+        return f"it has {count} iterations, a warp {WARP} lanes"
+    if len(scope.body) > 1 or not isinstance(inner, Statement) or inner.op == "=":
+        return "it holds something else than one reduction"
+    if inner.guard is not None:
+        return f"{inner.name} has a guard"
+    if scope.name in iterators(inner.target):
+        return f"{inner.name} has an element for each iteration"
+    if context.buffers[inner.target.buffer].dtype.is_float and not context.allows("reassoc"):
+        return f"{context.fp} keeps the order of {inner.op}"
+    return ""
 
 
 def not_shared(known: Model, items: Sequence[Item], kept: frozenset[str]) -> frozenset[str]:
