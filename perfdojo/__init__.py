@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from perfdojo.compiler.diagnostics import PerfDojoError as PerfDojoError
+    from perfdojo.dojo import PerfDojo as PerfDojo
     from perfdojo.loading import Kernel
     from perfdojo.session import Session as Session
 
@@ -18,6 +19,10 @@ def __getattr__(name: str) -> object:
         from perfdojo.compiler.diagnostics import PerfDojoError as PerfDojoError
 
         return PerfDojoError
+    if name == "PerfDojo":
+        from perfdojo.dojo import PerfDojo as PerfDojo
+
+        return PerfDojo
     if name == "Session":
         from perfdojo.session import Session as Session
 

@@ -114,7 +114,7 @@ class Session(History):
         if not isinstance(fp, str) or fp not in FP_LEVELS:
             raise PerfDojoError(f"no floating-point level '{fp}'", hint=f"levels are {' '.join(FP_LEVELS)}")
         described = target if isinstance(target, Target) else get_target(choose_target(str(target)))
-        read = _kernel(kernel)
+        read = read_program(kernel)
         given = _integers(sizes)
         original = bind(read, given)
         verify(original)
@@ -167,7 +167,8 @@ class Session(History):
         )
 
 
-def _kernel(kernel: str | Path | Program) -> Program:
+def read_program(kernel: str | Path | Program) -> Program:
+    """Return a program that is given as such, as text, by its path or by its name in the library."""
     if isinstance(kernel, Program):
         return kernel
     if isinstance(kernel, str) and "\n" in kernel:

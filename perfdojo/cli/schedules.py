@@ -66,7 +66,7 @@ def _recorded(o: Options, bound: Program, setting: Setting) -> Choice | None:
 
     A record that says that the planner's code is best is followed, too.
     """
-    from perfdojo.cli.tune import machine_of, records_path
+    from perfdojo.tuning.machines import problem_of, records_path
 
     path = records_path()
     if not path.exists():
@@ -75,7 +75,7 @@ def _recorded(o: Options, bound: Program, setting: Setting) -> Choice | None:
     from perfdojo.tuning.records import Records
 
     try:
-        best = Records(path).best(machine_of(o, bound, setting)[0])
+        best = Records(path).best(problem_of(bound, setting, o.threads, o.cores)[0])
     except PerfDojoError as error:
         return Choice(notes=(f"no records are taken: {error.message}",)) if path.is_file() else None
     if best is None:

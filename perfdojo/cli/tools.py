@@ -56,7 +56,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _records(o: argparse.Namespace) -> int:
-    from perfdojo.cli.tune import records_path
+    from perfdojo.tuning.machines import records_path
     from perfdojo.tuning.records import Records
 
     path = o.file or records_path()

@@ -2,36 +2,23 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from perfdojo.cli.options import Options
 from perfdojo.cli.report import Screen, quantity
-from perfdojo.compiler.diagnostics import PerfDojoError
 from perfdojo.toolchains.statistics import median
 
 if TYPE_CHECKING:
-    from perfdojo.compiler.ir import Program
-    from perfdojo.compiler.transforms.base import Setting
     from perfdojo.tuning.problem import Problem
     from perfdojo.tuning.runners.base import Runner
     from perfdojo.tuning.tune import Progress, Result
 
 ABLATED = 24
 """Steps of a winner that are taken out one at a time, to tell what each is worth."""
-
-
-def records_path() -> Path:
-    """Return the file of records: that of this user, or what PERFDOJO_RECORDS says."""
-    from perfdojo.toolchains.places import find_places
-
-    if named := os.environ.get("PERFDOJO_RECORDS"):
-        return Path(named)
-    return find_places().data / "records.sqlite"
 
 
 def tune(o: Options, screen: Screen, folder: Path) -> dict[str, Any]:
@@ -45,14 +32,16 @@ def tune(o: Options, screen: Screen, folder: Path) -> dict[str, Any]:
     from perfdojo.compiler.transforms.base import Setting
     from perfdojo.compiler.verify import verify
     from perfdojo.finding import choose_target, default_schedule, read_kernel
+    from perfdojo.tuning.machines import problem_of, records_path
     from perfdojo.tuning.records import Records
     from perfdojo.tuning.tune import Tuner
 
     target = choose_target(o.target)
     bound = bind(read_kernel(o.kernel), o.sizes)
     verify(bound)
-    problem, make_runner = machine_of(o, bound, Setting(get_target(target + o.isa), o.fp))
-    runner = make_runner()
+    setting = Setting(get_target(target + o.isa), o.fp)
+    problem, make_runner = problem_of(bound, setting, o.threads, o.cores)
+    runner = make_runner(o.seed)
     shipped = default_schedule(o.kernel, target)
     records = Records(records_path()) if o.records else None
     sizes = " ".join(f"{n}={v}" for n, v in problem.sizes.items())
@@ -86,38 +75,6 @@ def tune(o: Options, screen: Screen, folder: Path) -> dict[str, Any]:
         told["file"] = str(path)
         screen.line("schedule", f"{path}; taken by --schedule {path}", "ok")
     return told
-
-
-def machine_of(o: Options, bound: Program, setting: Setting) -> tuple[Problem, Callable[[], Runner]]:
-    """Return what is tuned, and what makes its runner.
-
-    Raises:
-        PerfDojoError: the target cannot be timed here.
-    """
-    from perfdojo.tuning.problem import Problem
-
-    if setting.target.name == "snitch":
-        from perfdojo.toolchains.snitch.gcc import find_tools
-        from perfdojo.tuning.runners.snitch import SnitchRunner
-
-        tools = find_tools()
-        simulated = (("simulator", "builtin"), ("compiler", tools.compiler.version))
-        simulation = Problem(bound, setting, o.cores, simulated, "cycles")
-        return simulation, lambda: SnitchRunner(simulation, tools, o.seed)
-    from perfdojo.toolchains.host import find_host
-    from perfdojo.tuning.runners.host import HostRunner
-
-    host = find_host()
-    missing = host.cpu.missing(setting.target.features)
-    if setting.target.name not in ("c", "avx2", "avx512") or missing:
-        lacks = f": this CPU has no {', '.join(missing)}" if missing else ""
-        raise PerfDojoError(
-            f"target {setting.target.name} is not timed here{lacks}",
-            hint="--tune measures: on c, avx2 and avx512 by the clock, on snitch by simulated cycles",
-        )
-    facts = (("cpu", host.cpu.model), ("cores", str(host.cpu.cores)), ("compiler", host.compiler.version))
-    problem = Problem(bound, setting, o.threads, facts)
-    return problem, lambda: HostRunner(problem, host, o.seed)
 
 
 @contextmanager

@@ -56,6 +56,7 @@ class Space:
 
     problem: Problem
     rng: random.Random
+    most_moves: int = MOST_MOVES
 
     @cached_property
     def start(self) -> Point:
@@ -80,7 +81,7 @@ class Space:
         kept: list[Transform] = []
         program = self.start.program
         for move in moves:
-            if len(kept) == MOST_MOVES:
+            if len(kept) == self.most_moves:
                 break
             if move.why_not(program, self.problem.setting) is None:
                 program = move.rewrite(program)
@@ -124,7 +125,7 @@ class Space:
     def longer(self, point: Point, count: int = 1) -> Point:
         """Return a point with random moves behind those of another."""
         moves, program = list(point.moves or ()), point.program
-        for _ in range(count):
+        for _ in range(min(count, self.most_moves - len(moves))):
             move = self.random_move(program)
             if move is None:
                 break

@@ -15,7 +15,7 @@ from perfdojo.tuning.problem import Problem
 from perfdojo.tuning.records import Records
 from perfdojo.tuning.runners.base import Runner, Tried
 from perfdojo.tuning.searches import get_search
-from perfdojo.tuning.space import Point, Space
+from perfdojo.tuning.space import MOST_MOVES, Point, Space
 from perfdojo.tuning.trial import Trial
 
 BEST = 5
@@ -63,6 +63,8 @@ class Tuner:
         shipped: the schedule that comes with the kernel, if there is one.
         records: where trials are kept and found; None: nowhere.
         tell: is called behind each trial.
+        patience: trials in a row that bring nothing, after which it ends.
+        most_moves: of a schedule.
     """
 
     problem: Problem
@@ -73,11 +75,18 @@ class Tuner:
     records: Records | None = None
     tell: Callable[[Progress], None] = lambda _: None
     clock: Callable[[], float] = time.monotonic
+    patience: int = 10**9
+    most_moves: int = MOST_MOVES
+
+    @property
+    def space(self) -> Space:
+        """The schedules of the problem, once the search has begun."""
+        return self._space
 
     def run(self, seconds: float, trials: int = 1_000_000) -> Result:
         """Search for so long, or for so many trials, and return what came of it."""
         self._start = self.clock()
-        self._space = Space(self.problem, random.Random(self.seed))
+        self._space = Space(self.problem, random.Random(self.seed), self.most_moves)
         self._progress = Progress()
         kept = self.records.trials(self.problem) if self.records else []
         self._kept = {t.schedule: t for t in kept}
@@ -86,8 +95,11 @@ class Tuner:
         starts = self._starts()
         costs = self._try(starts, "start")
         search = get_search(self.search)(self._space, list(zip(starts, costs, strict=True)))
-        idle = 0
+        idle = vain = 0
         while self._time() < seconds and len(self._progress.trials) < trials and idle < IDLE:
+            if vain >= self.patience:
+                break
+            before = self._progress.best
             asked: list[Point] = []
             while len(asked) < self.runner.workers and idle < IDLE:
                 point = search.ask()
@@ -100,6 +112,10 @@ class Tuner:
                 asked.append(point)
             for point, cost in zip(asked, self._try(asked, self.search), strict=True):
                 search.tell(point, cost)
+            gained = self._progress.best is not None and (
+                before is None or self._progress.best < BETTER * before
+            )
+            vain = 0 if gained else vain + len(asked)
         return self._finished(starts)
 
     def _time(self) -> float:

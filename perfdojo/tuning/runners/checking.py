@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from perfdojo.compiler.interpret import compare, first_difference, interpret, random_inputs, reference
+import numpy as np
+
+from perfdojo.compiler.interpret import (
+    Bounded,
+    compare,
+    first_difference,
+    interpret,
+    random_inputs,
+    reference,
+)
 from perfdojo.compiler.libraries import bits_are_fixed
 from perfdojo.tuning.problem import Problem
 
@@ -30,13 +39,28 @@ class Expected:
         return "" if verdict.passed else verdict.message
 
 
-def expected(problem: Problem, seed: int, own_library: bool = False) -> tuple[Expected, ...]:
-    """Return what candidates of a problem are checked with."""
+def expected(
+    problem: Problem, seed: int, own_library: bool = False, tolerance: float | None = None
+) -> tuple[Expected, ...]:
+    """Return what candidates of a problem are checked with.
+
+    Args:
+        tolerance: errors up to this part of the largest magnitude of an output are fine as well.
+    """
     found = []
     for kind in KINDS:
         inputs = random_inputs(problem.bound, seed, kind)
-        if bits_are_fixed(problem.bound, problem.setting.fp, own_library):
+        if tolerance is None and bits_are_fixed(problem.bound, problem.setting.fp, own_library):
             found.append(Expected(inputs, interpret(problem.bound, inputs), None))
         else:
-            found.append(Expected(inputs, None, reference(problem.bound, inputs, problem.setting.fp)))
+            bounds = reference(problem.bound, inputs, problem.setting.fp)
+            found.append(Expected(inputs, None, {n: _wider(b, tolerance) for n, b in bounds.items()}))
     return tuple(found)
+
+
+def _wider(b: Bounded, tolerance: float | None) -> Bounded:
+    if tolerance is None or b.value.dtype.kind != "f" or not b.value.size:
+        return b
+    sizes = np.abs(b.value[np.isfinite(b.value)])
+    allowed = tolerance * float(sizes.max(initial=0.0))
+    return replace(b, bound=np.where(np.isfinite(b.value), np.maximum(b.bound, allowed), b.bound))

@@ -36,9 +36,10 @@ class HostRunner:
     problem: Problem
     host: Host
     seed: int = 0
+    tolerance: float | None = None
 
     def __post_init__(self) -> None:
-        self._expected: tuple[Expected, ...] = expected(self.problem, self.seed)
+        self._expected: tuple[Expected, ...] = expected(self.problem, self.seed, tolerance=self.tolerance)
 
     @property
     def workers(self) -> int:

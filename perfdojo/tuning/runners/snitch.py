@@ -27,9 +27,12 @@ class SnitchRunner:
     problem: Problem
     tools: Tools
     seed: int = 0
+    tolerance: float | None = None
 
     def __post_init__(self) -> None:
-        self._expected: tuple[Expected, ...] = expected(self.problem, self.seed, own_library=True)
+        self._expected: tuple[Expected, ...] = expected(
+            self.problem, self.seed, own_library=True, tolerance=self.tolerance
+        )
 
     @property
     def workers(self) -> int:

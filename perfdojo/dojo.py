@@ -1,0 +1,237 @@
+"""`perfdojo.PerfDojo`: a kernel goes in, the fastest verified code that a search finds comes out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from perfdojo.backends import emit, get_target
+from perfdojo.compiler.bind import bind
+from perfdojo.compiler.diagnostics import PerfDojoError, nearest
+from perfdojo.compiler.emitted import EmittedSource
+from perfdojo.compiler.ir import Program
+from perfdojo.compiler.lowering.target import FpLevel
+from perfdojo.compiler.schedule import Scheduled
+from perfdojo.compiler.schedule.validation import Validation
+from perfdojo.compiler.transforms.base import Setting
+from perfdojo.compiler.transforms.spelling import name_of
+from perfdojo.compiler.verify import verify
+from perfdojo.finding import choose_target, default_schedule
+from perfdojo.session import Session, read_program
+from perfdojo.toolchains.statistics import median
+from perfdojo.tuning.machines import problem_of, records_path
+from perfdojo.tuning.records import Records
+from perfdojo.tuning.space import Space
+from perfdojo.tuning.trial import Trial
+from perfdojo.tuning.tune import Result, Tuner
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+ARCHITECTURES = {
+    "x86_avx512": "avx512",
+    "x86_avx2": "avx2",
+    "arm_neon": "neon",
+    "nvidia_sm80": "cuda",
+    "nvidia_sm90": "cuda",
+    "riscv_snitch": "snitch",
+    "riscv_vector": "rvv",
+    "portable_c": "c",
+}
+"""Other names of targets."""
+ENDLESS = 10**9
+Mode = Literal["conservative", "balanced", "aggressive"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Mode:
+    """What a mode allows: a floating-point level, a part of the time, trials without gain before it ends."""
+
+    fp: FpLevel
+    part: float
+    patience: int
+
+
+MODES: Mapping[str, _Mode] = {
+    "conservative": _Mode("strict", 1.0, 0),
+    "balanced": _Mode("reassoc", 1.0, 60),
+    "aggressive": _Mode("fast", 1.0, 400),
+}
+"""conservative: bits stay; what recipes make and the shipped schedule are tried, nothing else. balanced: sums
+may be reordered; it ends after 60 trials without gain. aggressive: all that `fast` allows; 400 trials."""
+
+
+@dataclass(frozen=True)
+class Optimised:
+    """What a search came to.
+
+    Attributes:
+        program: as the schedule makes it; as given where nothing was faster.
+        schedule: its text, "" for the code as it is planned.
+        emitted: the sources, with the flags that they are compiled with.
+        cost, unit: of one call, at the end, in turn with the baselines.
+        baselines: costs of the code without a schedule and of the shipped schedule, by name.
+        history: every trial.
+        validation: that the schedule keeps the meaning, decided on symbols; None where it was not asked.
+        diagnosis: sentences on what was tried, where nothing was gained.
+    """
+
+    program: Program
+    schedule: str
+    emitted: EmittedSource
+    cost: float
+    unit: str
+    baselines: Mapping[str, float]
+    history: tuple[Trial, ...]
+    validation: Validation | None
+    diagnosis: tuple[str, ...]
+
+    @property
+    def gain(self) -> float:
+        """How many times as fast as the best that was there before."""
+        return min(self.baselines.values(), default=self.cost) / self.cost
+
+    def write(self, folder: str | Path) -> list[Path]:
+        """Write the sources, and the schedule beside them; return their paths."""
+        folder = Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        files = [*self.emitted.files]
+        if self.schedule:
+            files.append((f"{self.emitted.kernel}.{self.emitted.target}.sched", self.schedule))
+        for name, text in files:
+            (folder / name).write_text(text)
+        return [folder / name for name, _ in files]
+
+
+class PerfDojo:
+    """Searches for fast code.
+
+    Args:
+        arch: a target, or one of ARCHITECTURES; `host` is the best that this machine runs.
+        mode: how much may change, and how long it searches (MODES).
+        search, seed: how schedules are proposed.
+        records: where trials are kept; True: with those of `perfdojoc --tune`, False: nowhere.
+    Raises:
+        PerfDojoError: no such target or mode.
+    """
+
+    def __init__(
+        self,
+        arch: str = "host",
+        mode: Mode = "balanced",
+        *,
+        search: str = "guided",
+        seed: int = 0,
+        records: bool | Path = True,
+    ) -> None:
+        self.target = choose_target(ARCHITECTURES.get(arch, arch))
+        if mode not in MODES:
+            raise PerfDojoError(
+                f"no mode '{mode}'", hint=nearest(mode, list(MODES)) or f"modes: {', '.join(MODES)}"
+            )
+        self.mode, self.search, self.seed = MODES[mode], search, seed
+        path = records_path() if records is True else records
+        self._records = Records(path) if path else None
+        self._trials: tuple[Trial, ...] = ()
+
+    def transform(
+        self,
+        ir: str | Path | Program,
+        timeout: float = 300.0,
+        max_steps: int = 100,
+        early_stopping: bool = True,
+        semantic_check: bool = True,
+        tolerance: float | None = None,
+        sizes: Mapping[str, int] | None = None,
+    ) -> Optimised:
+        """Return the fastest code that is found for a kernel.
+
+        Args:
+            ir: text, path, name of a library kernel, or program.
+            timeout: seconds that the search may take.
+            max_steps: moves of a schedule, at most.
+            early_stopping: end when the mode's number of trials brought nothing.
+            semantic_check: decide on symbols, too, that the winner keeps the meaning. The results of each
+                candidate are checked against the derived bound in any case.
+            tolerance: errors up to this part of the largest magnitude of an output are fine as well; None:
+                the derived bound alone, at `strict` bits.
+            sizes: that differ from those of the kernel.
+        Raises:
+            PerfDojoError: the kernel is wrong, or the target cannot be timed here.
+        """
+        kernel = read_program(ir)
+        bound = bind(kernel, dict(sizes or {}))
+        verify(bound)
+        setting = Setting(get_target(self.target), self.mode.fp)
+        problem, runner = problem_of(bound, setting)
+        is_named = isinstance(ir, str) and "\n" not in ir
+        shipped = default_schedule(str(ir), self.target) if is_named else None
+        patience = self.mode.patience if early_stopping or not self.mode.patience else ENDLESS
+        tuner = Tuner(
+            problem, runner(self.seed, tolerance), self.search, self.seed, shipped, self._records,
+            patience=patience, most_moves=max_steps,
+        )  # fmt: skip
+        result = tuner.run(timeout)
+        self._trials = tuple(result.progress.trials)
+        winner = result.winner
+        made = Scheduled(winner.program, winner.text) if winner.moves is not None else None
+        validation = None
+        if semantic_check and winner.text:
+            session = Session(
+                kernel, self.target, self.mode.fp, sizes=dict(sizes or {}), schedule=winner.text
+            )
+            validation = session.validate()
+        cost = next((median(s) for p, s in result.finals if p.text == winner.text), float("nan"))
+        return Optimised(
+            winner.program, winner.text, emit(bound, self.target, fp=self.mode.fp, scheduled=made), cost,
+            problem.unit, result.baselines, self._trials, validation,
+            () if winner.text else tuple(diagnosis(result, tuner.space)),
+        )  # fmt: skip
+
+    def get_tuning_history(self) -> dict[str, NDArray[Any]]:
+        """Return the trials of the last search as arrays: seconds, cost (NaN: failed), best, outcome."""
+        costs = np.array([np.nan if t.cost is None else t.cost for t in self._trials], float)
+        best = np.fmin.accumulate(costs) if len(costs) else costs
+        return {
+            "seconds": np.array([t.at for t in self._trials], float),
+            "cost": costs,
+            "best": best,
+            "outcome": np.array([t.outcome for t in self._trials], dtype=object),
+        }
+
+
+def diagnosis(result: Result, space: Space) -> list[str]:
+    """Return why nothing was gained: which moves there were, which were tried, what came of it."""
+    from perfdojo.compiler.schedule import parse_schedule
+    from perfdojo.compiler.transforms import candidates, transform_names
+
+    offered = Counter(name_of(m) for m in candidates(space.start.program, space.problem.setting))
+    tried: Counter[str] = Counter()
+    best: dict[str, float] = {}
+    for t in result.progress.trials:
+        if not t.schedule:
+            continue
+        for kind in {name_of(s.move) for s in parse_schedule(t.schedule, "trial").steps}:
+            tried[kind] += 1
+            if t.cost is not None:
+                best[kind] = min(best.get(kind, t.cost), t.cost)
+    least = min(result.baselines.values(), default=float("nan"))
+    lines = [f"{len(result.progress.trials)} trials: {dict(result.progress.outcomes)}"]
+    for kind, count in tried.most_common():
+        way = (
+            f"at best {best[kind] / least:.2f} times as long as what was there"
+            if kind in best
+            else "never right"
+        )
+        lines.append(f"{kind}: {offered[kind]} instances at the start, in {count} trials, {way}")
+    idle = sorted(k for k in offered if k not in tried)
+    if idle:
+        lines.append(f"legal at the start, but never tried: {', '.join(idle)}")
+    none = sorted(set(transform_names()) - offered.keys() - tried.keys())
+    lines.append(f"no legal instance was met of: {', '.join(none)}")
+    return lines

@@ -1,0 +1,69 @@
+"""What measures on this machine, by target: the clock for code of this CPU, a simulator for Snitch."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Protocol
+
+from perfdojo.compiler.diagnostics import PerfDojoError
+from perfdojo.compiler.ir import Program
+from perfdojo.compiler.transforms.base import Setting
+from perfdojo.tuning.problem import Problem
+from perfdojo.tuning.runners.base import Runner
+
+
+class MakesRunner(Protocol):
+    """Makes the runner of a problem."""
+
+    def __call__(self, seed: int, tolerance: float | None = None) -> Runner: ...  # noqa: D102
+
+
+CLOCKED = ("c", "avx2", "avx512")
+
+
+def records_path() -> Path:
+    """Return the file of records: that of this user, or what PERFDOJO_RECORDS says."""
+    from perfdojo.toolchains.places import find_places
+
+    if named := os.environ.get("PERFDOJO_RECORDS"):
+        return Path(named)
+    return find_places().data / "records.sqlite"
+
+
+def problem_of(
+    bound: Program, setting: Setting, threads: int = 1, cores: int = 0
+) -> tuple[Problem, MakesRunner]:
+    """Return what is tuned, and what makes its runner for a seed, and a tolerance if there is one.
+
+    Raises:
+        MissingTool: no compiler.
+        PerfDojoError: the target cannot be timed here.
+    """
+    name = setting.target.name
+    if name == "snitch":
+        return _snitch(bound, setting, cores)
+    from perfdojo.toolchains.host import find_host
+    from perfdojo.tuning.runners.host import HostRunner
+
+    host = find_host()
+    missing = host.cpu.missing(setting.target.features)
+    if name not in CLOCKED or missing:
+        lacks = f": this CPU has no {', '.join(missing)}" if missing else ""
+        raise PerfDojoError(
+            f"target {name} is not timed here{lacks}",
+            hint="searches measure: on c, avx2 and avx512 by the clock, on snitch by simulated cycles",
+        )
+    facts = (("cpu", host.cpu.model), ("cores", str(host.cpu.cores)), ("compiler", host.compiler.version))
+    problem = Problem(bound, setting, threads, facts)
+    return problem, lambda seed, tolerance=None: HostRunner(problem, host, seed, tolerance)
+
+
+def _snitch(bound: Program, setting: Setting, cores: int) -> tuple[Problem, MakesRunner]:
+    from perfdojo.toolchains.snitch.gcc import find_tools
+    from perfdojo.tuning.runners.snitch import SnitchRunner
+
+    tools = find_tools()
+    facts = (("simulator", "builtin"), ("compiler", tools.compiler.version))
+    problem = Problem(bound, setting, cores, facts, "cycles")
+    return problem, lambda seed, tolerance=None: SnitchRunner(problem, tools, seed, tolerance)
