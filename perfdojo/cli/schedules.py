@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from perfdojo.cli.options import Options
@@ -49,44 +49,46 @@ def choose_schedule(o: Options, bound: Program, setting: Setting) -> Choice:
         return Choice()
     if o.schedule:
         return _made(read_schedule(o.schedule), o, bound, setting, f"--schedule {Path(o.schedule).name}")
-    if o.records and (kept := _recorded(o, bound, setting)) is not None:
+    kept = _recorded(o, bound, setting) if o.records else ""
+    if isinstance(kept, Choice):
         return kept
-    found = default_schedule(o.kernel, setting.target.name)
+    found, notes = default_schedule(o.kernel, setting.target.name), (kept,) if kept else ()
     if found is None:
-        return Choice()
+        return Choice(notes=notes)
     try:
-        return _made(found, o, bound, setting, "")
+        made = _made(found, o, bound, setting, "")
+        return replace(made, notes=(*notes, *made.notes))
     except (StepError, LevelError) as error:
         name = found.source.name if found.source else ""
-        return Choice(notes=(f"planned, as {name} does not fit here: {error.message}",))
+        return Choice(notes=(*notes, f"planned, as {name} does not fit here: {error.message}"))
 
 
-def _recorded(o: Options, bound: Program, setting: Setting) -> Choice | None:
-    """Return what the best trial of this problem on this machine comes to; None where there is none.
+def _recorded(o: Options, bound: Program, setting: Setting) -> Choice | str:
+    """Return what the best trial of this problem comes to, or why none is taken; "" where there is none.
 
-    A record that says that the planner's code is best is followed, too.
+    A record that says that the code is fastest as it is planned is followed, too.
     """
-    from perfdojo.tuning.machines import problem_of, records_path
+    from perfdojo.tuning.machines import is_timed, problem_of, records_path
 
     path = records_path()
-    if not path.exists():
-        return None
+    if not path.exists() or not is_timed(setting):
+        return ""
     from perfdojo.compiler.schedule import parse_schedule
     from perfdojo.tuning.records import Records
 
     try:
         best = Records(path).best(problem_of(bound, setting, o.threads, o.cores)[0])
     except PerfDojoError as error:
-        return Choice(notes=(f"no records are taken: {error.message}",)) if path.is_file() else None
+        return f"no record is taken: {error.message}"
     if best is None:
-        return None
+        return ""
     name = f"record {best.name}"
     if not best.schedule:
         return Choice(notes=(f"planned, which is fastest by {name}; --no-records looks at no record",))
     try:
         return _made(parse_schedule(best.schedule, name), o, bound, setting, "")
     except (StepError, LevelError) as error:
-        return Choice(notes=(f"{name} does not fit any more: {error.message}",))
+        return f"{name} does not fit any more: {error.message}"
 
 
 def _made(schedule: Schedule, o: Options, bound: Program, setting: Setting, option: str) -> Choice:

@@ -22,6 +22,11 @@ class MakesRunner(Protocol):
 CLOCKED = ("c", "avx2", "avx512")
 
 
+def is_timed(setting: Setting) -> bool:
+    """Tell whether code for a target is timed at all, on the right machine."""
+    return setting.target.name in (*CLOCKED, "snitch")
+
+
 def records_path() -> Path:
     """Return the file of records: that of this user, or what PERFDOJO_RECORDS says."""
     from perfdojo.toolchains.places import find_places
@@ -48,7 +53,7 @@ def problem_of(
 
     host = find_host()
     missing = host.cpu.missing(setting.target.features)
-    if name not in CLOCKED or missing:
+    if not is_timed(setting) or missing:
         lacks = f": this CPU has no {', '.join(missing)}" if missing else ""
         raise PerfDojoError(
             f"target {name} is not timed here{lacks}",

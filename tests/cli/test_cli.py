@@ -288,3 +288,18 @@ def test_records_are_listed_and_carried(
     lines.write_text("{}\n")
     assert tools(["records", "--file", other, "import", str(lines)]) == 1
     assert "line 1 is no record" in capsys.readouterr().err
+
+
+def test_a_broken_file_of_records_is_told_and_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "records.sqlite"
+    path.write_bytes(b"no database")
+    monkeypatch.setenv("PERFDOJO_RECORDS", str(path))
+    assert main(["relu", "-D", "M=8", "-t", "avx2", "--emit", "source"]) == 0
+    said = capsys.readouterr()
+    assert "no record is taken" in said.err
+    assert "Its schedule:" in said.out
+    assert main(["relu", "-D", "M=8", "-t", "neon", "--emit", "source"]) == 0
+    assert "no record is taken" not in capsys.readouterr().err
+    assert path.read_bytes() == b"no database"
