@@ -94,7 +94,7 @@ def emit(
             *(("-fopenmp", *RACELESS) if openmp else ()),
         ),
         links=("-lm",),
-        requires=target.features,
+        requires=(*target.features, *(vectors.needs() if vectors else ())),
         emulation=options.emulation,
         workspace=tuple(workspace(function.body)),
         flops=done.flops,

@@ -72,7 +72,14 @@ class VectorPrinter(Protocol):
         ...
 
     def flags(self) -> tuple[str, ...]:
-        """Return the compiler flags that what was printed so far runs faster with; they change no value."""
+        """Return the compiler flags of what was printed so far: needed ones, and some that make it faster.
+
+        They change no value.
+        """
+        ...
+
+    def needs(self) -> tuple[str, ...]:
+        """Return the CPU features that what was printed so far needs beside those of its target."""
         ...
 
     def prelude(self) -> tuple[tuple[str, ...], str]:

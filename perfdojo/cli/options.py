@@ -294,8 +294,8 @@ def options(p: argparse.ArgumentParser, argv: Sequence[str]) -> tuple[argparse.N
         p.error("--trials, --search and --time with a duration go with --tune")
     if a.tune and (a.emit or a.shared or a.schedule or a.planner or a.validate or a.explain):
         p.error("--tune finds a schedule: it goes without --emit, --schedule, --validate and --explain")
-    if a.isa and a.target != "snitch":
-        p.error("--isa is for --target snitch")
+    if a.isa and a.target not in ("snitch", "avx512"):
+        p.error("--isa is for --target snitch and avx512")
     emit = "shared" if a.shared else a.emit or ""
     main_job = not (emit or a.output or a.check or a.time or a.validate or a.explain)
     chosen = Options(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 from perfdojo.backends.avx512 import instructions
 from perfdojo.backends.vectors.printer import IntrinsicsPrinter, answers
 from perfdojo.backends.vectors.table import Table
 from perfdojo.backends.x86.emulation import emulation_headers
+from perfdojo.compiler.diagnostics import PerfDojoError, nearest
 from perfdojo.compiler.lowering.target import Target
 
 FLAGS = ("-mavx512f", "-mavx512vl", "-mavx512bw", "-mavx512dq", "-mfma", "-mf16c")
@@ -30,6 +32,26 @@ TARGET = Target(
     features=("avx512f", "avx512vl", "avx512bw", "avx512dq", "fma", "f16c"),
     marks=frozenset(("parallel", "unroll", "vector")),
 )
+
+EXTENSIONS = {"vnni": "avx512_vnni"}
+"""Extensions that code may be told to use, and their CPU features."""
+
+
+def with_isa(target: Target, isa: str) -> Target:
+    """Return the target with extensions: words of EXTENSIONS between commas.
+
+    Raises:
+        PerfDojoError: there is no such extension, or one is named twice.
+    """
+    words = [w for w in isa.split(",") if w]
+    for word in words:
+        if word not in EXTENSIONS:
+            known = f"extensions are {' '.join(EXTENSIONS)}"
+            raise PerfDojoError(f"no extension '{word}' of AVX-512", hint=nearest(word, EXTENSIONS) or known)
+        if words.count(word) > 1:
+            raise PerfDojoError(f"extension {word} is named twice", hint="name each extension once")
+    allowed = frozenset(EXTENSIONS[w] for w in words)
+    return replace(target, isa=isa, supports=answers(table, allowed))
 
 
 def vector_printer() -> IntrinsicsPrinter:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from perfdojo.backends.avx512.dots import add_dots
 from perfdojo.backends.vectors.isa import LANES
 from perfdojo.backends.vectors.table import FLOATS, NUMBERS, ROUNDED, Table
 from perfdojo.backends.x86.arithmetic import add_arithmetic
@@ -55,6 +56,7 @@ def table() -> Table:
                 _gathers(result, dtype, offset, n)
     add_reductions(result)
     add_zips(result)
+    add_dots(result)
     return result
 
 

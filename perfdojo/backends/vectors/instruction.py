@@ -27,6 +27,7 @@ class Instruction:
         parameters: C types of the operands.
         result: C type of the result, `void` for a store.
         why: a comment for the reader of the emitted code.
+        needs: CPU feature that it needs beside those of its target, as /proc/cpuinfo spells it.
     """
 
     op: str
@@ -37,6 +38,7 @@ class Instruction:
     result: str
     setup: tuple[str, ...] = ()
     why: str = ""
+    needs: str = ""
 
     @property
     def name(self) -> str:

@@ -116,3 +116,7 @@ class Isa(ABC):
     def flags(self, functions: bool) -> tuple[str, ...]:
         """Return the flags with which gcc orders instructions best; `functions`: elementary ones are used."""
         return ()
+
+    def flag_of(self, feature: str) -> str:
+        """Return the flag with which gcc uses a CPU feature, as /proc/cpuinfo spells it."""
+        return f"-m{feature.replace('_', '')}"

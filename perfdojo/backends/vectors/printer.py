@@ -21,12 +21,15 @@ _COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
 _OF_OPERAND = (*_COMPARISONS, "reduce_add", "reduce_mul", "reduce_max", "reduce_min")
 
 
-def supports(table: Table, op: str, dtype: DType, lanes: int) -> bool:
-    """Tell whether an operation exists (`Target.supports`)."""
+def supports(
+    table: Table, op: str, dtype: DType, lanes: int, extensions: frozenset[str] = frozenset()
+) -> bool:
+    """Tell whether an operation exists (`Target.supports`) with CPU features `extensions` beside the target's."""
     if lanes not in table.isa.lanes or (dtype != BOOL and not table.has("load", dtype, lanes)):
         return False
-    if (op, dtype.name, lanes) in table.records:
-        return True
+    record = table.records.get((op, dtype.name, lanes))
+    if record is not None:
+        return not record.needs or record.needs in extensions
     if op in ("gather", "masked_gather"):
         return (f"{op}:i32", dtype.name, lanes) in table.records
     if op in VECTOR_FUNCTIONS and carried(dtype) == F32:
@@ -37,9 +40,11 @@ def supports(table: Table, op: str, dtype: DType, lanes: int) -> bool:
     return dtype.name in LANEWISE.get(op, ())
 
 
-def answers(table: Callable[[], Table]) -> Callable[[str, DType, int], bool]:
+def answers(
+    table: Callable[[], Table], extensions: frozenset[str] = frozenset()
+) -> Callable[[str, DType, int], bool]:
     """Return `Target.supports` of a target whose table is made when it is first asked for."""
-    return lambda op, dtype, lanes: supports(table(), op, dtype, lanes)
+    return lambda op, dtype, lanes: supports(table(), op, dtype, lanes, extensions)
 
 
 class IntrinsicsPrinter:
@@ -50,6 +55,7 @@ class IntrinsicsPrinter:
         self._by_name = {r.name: r for r in table.records.values()}
         self._functions: dict[str, str] = {}
         self._routines = False
+        self._needs: dict[str, None] = {}
         # what a record prints; the record is kept so that its id stays its own
         self._formats: dict[int, tuple[Instruction, str]] = {}
 
@@ -77,8 +83,13 @@ class IntrinsicsPrinter:
         return self._apply("masked_store", type_, *operands, scalars.value(store.mask)) + ";"
 
     def flags(self) -> tuple[str, ...]:
-        """Return the flags with which gcc orders the instructions of what was printed so far best."""
-        return self._table.isa.flags(self._routines)
+        """Return the flags of what was printed so far: what it needs, and with what gcc orders it best."""
+        isa = self._table.isa
+        return (*map(isa.flag_of, self._needs), *isa.flags(self._routines))
+
+    def needs(self) -> tuple[str, ...]:
+        """Return the CPU features that the text so far needs beside those of the target."""
+        return tuple(self._needs)
 
     def fence(self) -> str:
         """Return the statement that orders streamed stores."""
@@ -102,6 +113,8 @@ class IntrinsicsPrinter:
     def _load(self, load: Load, scalars: Scalars) -> str:
         operands = [scalars.pointer(load.buffer, load.offset)]
         op = "load"
+        if isinstance(load.lane_offset, Call) and load.lane_offset.op.startswith("cycle:"):
+            return self._apply(load.lane_offset.op, load.type, *operands)
         if load.lane_offset is not None:
             op = f"gather:{load.lane_offset.type.dtype}"
             operands.append(scalars.value(load.lane_offset))
@@ -160,7 +173,9 @@ class IntrinsicsPrinter:
         return known[1].format(*operands)
 
     def _need(self, record: Instruction) -> None:
-        """Remember the functions of a record, those it calls first."""
+        """Remember the functions of a record, those it calls first, and the CPU feature that it needs."""
+        if record.needs:
+            self._needs[record.needs] = None
         for name in record.helpers:
             if name in self._by_name:
                 self._need(self._by_name[name])

@@ -69,6 +69,7 @@ class Table:
         gives: str | None = None,
         setup: Sequence[str] = (),
         why: str = "",
+        needs: str = "",
     ) -> None:
         """Add a record.
 
@@ -77,12 +78,15 @@ class Table:
             takes: the operands, separated by commas: v a vector of `dtype`, m a mask, r a comparison of this
                 type as the machine leaves it, s a scalar, p memory, c const memory, n a count; or a C type.
             gives: C type of the result, or one of these letters; a vector of `dtype` without it.
+            needs: see `Instruction`.
         """
         register = self.isa.register(dtype, lanes)
         parameters = tuple(self._c_type(t, dtype, lanes) for t in takes.split(",")) if takes else ()
         result = self._c_type(gives or "v", dtype, lanes)
         lines = tuple(register.fill(line) for line in setup)
-        record = Instruction(op, dtype.name, lanes, register.fill(format), parameters, result, lines, why)
+        record = Instruction(
+            op, dtype.name, lanes, register.fill(format), parameters, result, lines, why, needs
+        )
         assert (op, dtype.name, lanes) not in self.records, record
         self.records[op, dtype.name, lanes] = record
 

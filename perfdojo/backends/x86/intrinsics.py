@@ -28,6 +28,7 @@ def _rows() -> Iterator[Row]:
         yield from lane_rows(p, bits)
         yield from _conversions(p, bits)
         yield from _gathers(p, bits)
+        yield from _dots(p, bits)
     for bits in (8, 16, 32, 64):
         k = f"k{bits}"
         for name, meaning in (
@@ -93,6 +94,14 @@ def _conversions(p: str, bits: int) -> Iterator[Row]:
         f"f32x{half} a -> i64x{m}",
         "a[i] >= -0x1p63f && a[i] < 0x1p63f ? (int64_t)a[i] : INT64_MIN",
     )
+
+
+def _dots(p: str, bits: int) -> Iterator[Row]:
+    """Products of neighbours, added to the lane that they lie in."""
+    n = bits // 32
+    bytes_ = " + ".join(f"b[4 * i + {k}] * c[4 * i + {k}]" for k in range(4))
+    operands = f"i32x{n} a, u8x{4 * n} b, i8x{4 * n} c"
+    yield f"{p}_dpbusd_epi32", f"{operands} -> i32x{n}", f"(uint32_t)a[i] + (uint32_t)({bytes_})"
 
 
 def _gathers(p: str, bits: int) -> Iterator[Row]:

@@ -32,9 +32,9 @@ def hoisted(body: Body, context: Context, facts: Facts) -> Body:
 
 
 def worth(value: Value) -> bool:
-    """Tell whether a value is worth a variable: not a constant, a variable or index arithmetic."""
+    """Tell whether a value is worth a variable: no constant, variable, index arithmetic or part of a load."""
     if isinstance(value, Call):
-        return value.op not in INDEX_OPS
+        return value.op not in INDEX_OPS and not value.op.startswith("cycle:")
     return not isinstance(value, (Const, Var))
 
 

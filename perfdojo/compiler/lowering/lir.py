@@ -73,6 +73,10 @@ class Call:
         warp_add warp_max ...(value)    from the values of all threads of a warp of a GPU, pairwise, in each
         zip_low:d(a, b)             lane k is lane k of a where bit d of k is clear, else lane k - d of b
         zip_high:d(a, b)            lane k is lane k + d of a where bit d of k is clear, else lane k of b
+        cycle:n()                   0, 1, .. n-1, 0, 1, ...: only as the `lane_offset` of a load
+        dot:i8(sum, a, b)           lane k is lane k of sum, plus the products of lanes 4k to 4k+3 of a and b;
+                                    dot:u8: those of a are u8
+        biased(a)                   u8 lanes, i8 lanes plus 128
         fma(a, b, c)                also made from mul and add at level `contract` and above, with neg around
                                     a or c for subtractions (several lanes)
         mad(a, b, c)                the same in one lane: a * b + c, fused or not, whichever is faster; in

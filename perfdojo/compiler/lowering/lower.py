@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from perfdojo.compiler.ir import Program
+from perfdojo.compiler.lowering.biased import biased
 from perfdojo.compiler.lowering.cluster import clustered
 from perfdojo.compiler.lowering.context import Context, Frame
 from perfdojo.compiler.lowering.dead import alive
@@ -42,7 +43,7 @@ def _by_one(context: Context) -> tuple[Stmt, ...]:
     body = tuple(Scopes(context).nodes(context.program.body, (), Frame({}), 1))
     facts = Facts(context.arena)
     body = transposed(body, context, facts)
-    body = promoted(body, context, facts)
+    body = biased(promoted(body, context, facts), context, facts)
     body = hoisted(body, context, facts)
     body = forwarded(body, context, facts)
     return placed(rolled(alive(body, context), context), context)

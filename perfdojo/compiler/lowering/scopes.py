@@ -7,6 +7,7 @@ from dataclasses import replace
 from perfdojo.compiler.ir import Node, Scope, Statement
 from perfdojo.compiler.lowering.accumulators import Accumulators
 from perfdojo.compiler.lowering.context import Context, Frame, NotVectorisableError
+from perfdojo.compiler.lowering.dots import dots
 from perfdojo.compiler.lowering.expressions import Expressions
 from perfdojo.compiler.lowering.lanes import Sums, inner_scopes, lane_counts, sums
 from perfdojo.compiler.lowering.linear import Linear
@@ -134,6 +135,10 @@ class Scopes:
         inner = (*around, scope)
         if extent == 1:
             return self.nodes(scope.body, inner, _at(frame, scope, Linear(0)), copies)
+        if scope.mark == "unroll" and frame.vector:
+            code = dots(scope, frame, self.expressions)
+            if code is not None:
+                return [*self.told_in(scope), *code]
         if scope.mark == "unroll" and self.context.target.rolls:
             return [replace(self._loop(scope, inner, frame, 0, extent, copies), unroll=extent)]
         if scope.mark == "unroll" and copies * extent <= MAX_COPIES:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from perfdojo.compiler.ir import Statement
 from perfdojo.compiler.lowering.context import Frame, NotVectorisableError
 from perfdojo.compiler.lowering.expressions import Expressions
@@ -53,12 +55,21 @@ def _lanes(s: Statement, frame: Frame, expressions: Expressions, out: list[Stmt]
     if condition is not None and condition.type.lanes > 1:
         mask = expressions.both(mask, condition)
         condition = None
-    made = _write(s, frame, expressions, mask)
+    made = written(s, frame, expressions, mask)
     out.append(made if condition is None else If(condition, (made,)))
 
 
-def _write(s: Statement, frame: Frame, expressions: Expressions, mask: Value | None) -> Stmt:
-    """Return the store of a statement in the lanes of `mask`, or what adds to a sum over lanes."""
+def written(
+    s: Statement,
+    frame: Frame,
+    expressions: Expressions,
+    mask: Value | None,
+    summed: Callable[[Value], Value] | None = None,
+) -> Stmt:
+    """Return the store of a statement in the lanes of `mask`, or what adds to a sum over lanes.
+
+    `summed` gives the new value of a reduction for the old one, where it is not that of the statement.
+    """
     arena, buffer, lanes = expressions.arena, s.target.buffer, frame.lanes
     where = expressions.address(s.target, frame, mask)
     dtype = expressions.context.buffers[buffer].dtype
@@ -68,16 +79,18 @@ def _write(s: Statement, frame: Frame, expressions: Expressions, mask: Value | N
     if step != 1 or arena.in_lanes(rest):
         raise NotVectorisableError(f"the elements of {buffer} that {s.name} writes are not neighbours")
     at = arena.offset(rest)
-    value = expressions.value(s.value, frame, mask)
-    if value.type.dtype != dtype:
-        value = expressions.cast(value, dtype)
-    value = expressions.spread(value, lanes)
+    type = arena.type(dtype, lanes)
     tail = frame.parts[0].mask
+    if summed is None:
+        value = expressions.value(s.value, frame, mask)
+        if value.type.dtype != dtype:
+            value = expressions.cast(value, dtype)
+        value = expressions.spread(value, lanes)
     if s.op != "=":
         kept = mask if mask is tail or not expressions.inside(buffer, where, frame) else None
         expressions.need("load" if kept is None else "masked_load", dtype, lanes)
-        old = arena.load(buffer, at, value.type, kept)
-        value = expressions.operate(REDUCTIONS[s.op], (old, value), dtype)
+        old = arena.load(buffer, at, type, kept)
+        value = summed(old) if summed else expressions.operate(REDUCTIONS[s.op], (old, value), dtype)
     if mask is None or expressions.context.supports("masked_store", dtype, lanes):
         expressions.need("store" if mask is None else "masked_store", dtype, lanes)
         return Store(buffer, at, value, mask)
@@ -85,8 +98,8 @@ def _write(s: Statement, frame: Frame, expressions: Expressions, mask: Value | N
         raise NotVectorisableError(f"{expressions.target.name} has no masked store for {lanes} x {dtype}")
     for op in ("load", "select", "store"):
         expressions.need(op, dtype, lanes)
-    old = arena.load(buffer, at, value.type)
-    return Store(buffer, at, arena.call("select", (mask, value, old), value.type))
+    old = arena.load(buffer, at, type)
+    return Store(buffer, at, arena.call("select", (mask, value, old), type))
 
 
 def _uniform(s: Statement, frame: Frame, expressions: Expressions, mask: Value | None) -> Stmt:

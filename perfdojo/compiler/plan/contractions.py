@@ -6,9 +6,11 @@ from math import prod
 
 from perfdojo.compiler.analysis.touches import repeatable
 from perfdojo.compiler.ir import Program, Scope
+from perfdojo.compiler.lowering.dots import Dot
 from perfdojo.compiler.lowering.target import Target
 from perfdojo.compiler.plan.arrange import arrange
 from perfdojo.compiler.plan.contraction import Contraction
+from perfdojo.compiler.plan.dots import dot_for, groups_in, in_groups
 from perfdojo.compiler.plan.packing import pack_streamed
 from perfdojo.compiler.plan.recipes import blocks, extent
 from perfdojo.compiler.plan.rewrites.interchange import interchange
@@ -44,6 +46,7 @@ def tile_contractions(program: Program, target: Target) -> Program:
 
 def _tile(program: Program, c: Contraction, target: Target) -> Program:
     """Cut the columns into parts of equal blocks, and tile each part."""
+    dot = dot_for(program, c, target)
     parts = partition(
         extent(program, c.rows),
         extent(program, c.columns),
@@ -51,6 +54,7 @@ def _tile(program: Program, c: Contraction, target: Target) -> Program:
         target.registers,
         target.masked_memory,
         repeatable(find(program, c.columns)),
+        dot.more if dot else 0,
     )
     for scope in c.own:
         if scope.mark:
@@ -60,18 +64,23 @@ def _tile(program: Program, c: Contraction, target: Target) -> Program:
         here = rest
         if n + 1 < len(parts):
             program, here, rest = peel(program, here, part.count * part.size, parts[n + 1].again)
-        program = _tile_part(program, here, part, c, target)
+        program = _tile_part(program, here, part, c, target, dot)
     return program
 
 
-def _tile_part(program: Program, columns: str, part: Part, c: Contraction, target: Target) -> Program:
+def _tile_part(
+    program: Program, columns: str, part: Part, c: Contraction, target: Target, dot: Dot | None
+) -> Program:
     """columns { rows { .. k { U } .. } }  ->  columns_o { rows_o { .. k { rows_i { columns_i { U } } } } }"""
     rows = find(program, columns).body[0].name
     outer = columns
     if part.count > 1:
         program, outer, columns = tile(program, columns, part.size)
     size = _rows_in_cache(program, rows, part, c)
-    program, outer = pack_streamed(program, outer, columns, c, once=size is not None)
+    group = ""
+    if dot:
+        program, group = in_groups(program, _reductions(program, rows, c)[-1].name, dot.group)
+    program, outer = pack_streamed(program, outer, columns, c, size is not None, group)
     nests = [(columns, rows)]
     if size is not None:
         program, nests = _block_rows(program, outer, columns, rows, size)
@@ -79,7 +88,8 @@ def _tile_part(program: Program, columns: str, part: Part, c: Contraction, targe
     for block, side in nests:
         program = _write_out(program, side, c)
         program, _, inner, tail = blocks(program, side, part.rows)
-        program, copies = sink(mark(program, block, "vector" if vector else "unroll"), block)
+        groups = groups_in(program, block, c, dot.group) if dot else frozenset()
+        program, copies = sink(mark(program, block, "vector" if vector else "unroll"), block, groups)
         for tiled in (inner, *(() if tail is None else (tail,))):
             program, _ = sink(mark(program, tiled, "unroll"), tiled, frozenset(copies))
     return program

@@ -30,31 +30,32 @@ LEAST_STEP = 256
 
 
 def pack_streamed(
-    program: Program, outer: str, inner: str, c: Contraction, once: bool
+    program: Program, outer: str, inner: str, c: Contraction, once: bool, group: str = ""
 ) -> tuple[Program, str]:
     """Pack the operands that move with the columns, `outer` blocks of `inner` columns each, where it pays.
 
     Args:
         once: all panels before the loops; else some at a time, so that they are used while in the cache.
+        group: the scope whose iterations are neighbours in a panel, see `dots`; "" when it is `inner`.
     Returns:
         The program, and the name of the outermost scope of the columns.
     """
-    paying = [load for load in _streamed(program, outer, inner, c) if _pays(program, load, outer, inner, c)]
+    paying = [load for load in _streamed(program, outer, inner, c) if group or _pays(program, load, outer, inner, c)]
     if not paying:
         return program, outer
     around = path(program, outer)
     if once or outer == inner or any(s.name not in _used(load) for s in around for load in paying):
         for load in paying:
-            program = _pack_all(program, load, outer, inner, c)
+            program = _pack_all(program, load, outer, inner, c, group)
         return program, outer
     buffers = {load.buffer for load in paying}
-    group = min(_group(program, load, outer, inner, c) for load in paying)
+    together = min(_group(program, load, outer, inner, c) for load in paying)
     outermost = outer
-    if group > 1:
-        program, outermost, outer = tile(program, outer, group)
+    if together > 1:
+        program, outermost, outer = tile(program, outer, together)
     for load in _streamed(program, outer, inner, c):
         if load.buffer in buffers:
-            program = _pack_panels(program, load, outer, inner, c, group > 1)
+            program = _pack_panels(program, load, outer, inner, c, group, together > 1)
     return program, outermost
 
 
@@ -70,13 +71,13 @@ def _group(program: Program, load: Load, outer: str, inner: str, c: Contraction)
 
 
 def _pack_panels(
-    program: Program, load: Load, outer: str, inner: str, c: Contraction, grouped: bool
+    program: Program, load: Load, outer: str, inner: str, c: Contraction, group: str, together: bool
 ) -> Program:
     """Pack the panel of a block inside of it, or the panels of a group of blocks around them, row by row."""
     around = path(program, outer)
     order = [s.name for s in _chain_to(program, around[-1], c) if s.name in _used(load)]
-    order = [*(s for s in order if s != inner), inner]
-    if not grouped:
+    order = _innermost(order, inner, group)
+    if not together:
         return stage_packed(program, around, inner, load, order[1:])[0]
     program, name = stage_packed(program, around[:-1], outer, load, order)
     body = find(program, around[-2].name).body
@@ -116,7 +117,7 @@ def _pays(program: Program, load: Load, outer: str, inner: str, c: Contraction) 
     return size > SMALL_BYTES and max(steps, default=0) >= LEAST_STEP
 
 
-def _pack_all(program: Program, load: Load, outer: str, inner: str, c: Contraction) -> Program:
+def _pack_all(program: Program, load: Load, outer: str, inner: str, c: Contraction, group: str) -> Program:
     """Insert the copy as far out as the operand stays the same."""
     around = path(program, outer)
     needed = _used(load)
@@ -128,16 +129,22 @@ def _pack_all(program: Program, load: Load, outer: str, inner: str, c: Contracti
     ):
         depth -= 1
     inside = [s.name for s in (*around[depth:-1], *_chain_to(program, around[-1], c))]
-    order = [s for s in inside if s in needed and s != inner]
-    return stage_packed(program, around[:depth], around[depth].name, load, [*order, inner])[0]
+    order = _innermost([s for s in inside if s in needed], inner, group)
+    return stage_packed(program, around[:depth], around[depth].name, load, order)[0]
+
+
+def _innermost(scopes: list[str], inner: str, group: str) -> list[str]:
+    """Return the scopes with the columns last, or a group of the reduction behind them."""
+    last = [inner, *([group] if group else [])]
+    return [*(s for s in scopes if s not in last), *last]
 
 
 def _chain_to(program: Program, scope: Scope, c: Contraction) -> list[Scope]:
-    """Scopes from `scope` to the contraction's statement in it."""
+    """Scopes from `scope` to the first of the contraction's statements in it."""
     todo: list[tuple[Scope, list[Scope]]] = [(scope, [scope])]
     while todo:
         at, chain = todo.pop()
-        for node in at.body:
+        for node in reversed(at.body):
             if isinstance(node, Scope):
                 todo.append((node, [*chain, node]))
             elif node.op != "=" and node.target.buffer == c.statement.target.buffer:

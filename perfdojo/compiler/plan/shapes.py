@@ -30,7 +30,7 @@ class Part:
 
 @cache
 def partition(
-    rows: int, columns: int, lanes: int, registers: int, masked: bool, repeat: bool
+    rows: int, columns: int, lanes: int, registers: int, masked: bool, repeat: bool, more: int = 0
 ) -> tuple[Part, ...]:
     """Return the blocks that cover `columns`, widest first, cheapest in the model of `step`.
 
@@ -41,13 +41,14 @@ def partition(
             which loads the columns again for each row when there is none.
         masked: a part of a vector costs as much as a whole one; else its elements go one by one.
         repeat: columns may be computed twice.
+        more: rows that a tile has beside its own, with a constant instead of what is broadcast.
     """
     options = []
     for vectors in range(1, MAX_VECTORS + 1):
         whole = vectors * lanes
         if vectors > 1 and whole >= columns + (lanes if masked else 1):
             break
-        options.append(_cover(rows, columns, min(whole, columns), lanes, registers, masked, repeat))
+        options.append(_cover(rows, columns, min(whole, columns), lanes, registers, masked, repeat, more))
     return min((o for o in options if o is not None), key=lambda o: o[0])[1]
 
 
@@ -55,7 +56,7 @@ _Cover = tuple[float, tuple[Part, ...]]
 
 
 def _cover(
-    rows: int, columns: int, size: int, lanes: int, registers: int, masked: bool, repeat: bool
+    rows: int, columns: int, size: int, lanes: int, registers: int, masked: bool, repeat: bool, more: int
 ) -> _Cover | None:
     """Blocks of `size`, then what is left over: in one masked part, or whole vectors and a rest."""
     count, left = divmod(columns, size)
@@ -70,9 +71,9 @@ def _cover(
     for number, width, again in parts:
         vectors = -(-width // lanes) if masked or width >= lanes else width
         tiles = [
-            (number * _column_cost(rows, r, vectors), r)
+            (number * _column_cost(rows, r, vectors, more), r)
             for r in range(1, min(rows, MAX_ROWS) + 1)
-            if r * vectors + vectors + 1 < registers or (width < lanes and r == 1)
+            if (r + more) * vectors + vectors + 1 + more < registers or (width < lanes and r == 1)
         ]
         if not tiles:
             return None
@@ -82,10 +83,10 @@ def _cover(
     return cost * (1 + PART_COST * (len(out) - 1)), tuple(out)
 
 
-def _column_cost(rows: int, tile: int, vectors: int) -> float:
+def _column_cost(rows: int, tile: int, vectors: int, more: int) -> float:
     """Cycles to go over all rows once, for one step of the reduction."""
     whole, left = divmod(rows, tile)
-    return whole * step(tile, vectors) + (step(left, vectors) if left else 0.0)
+    return whole * step(tile + more, vectors) + (step(left + more, vectors) if left else 0.0)
 
 
 def step(rows: int, vectors: int) -> float:
