@@ -117,6 +117,6 @@ class Isa(ABC):
         """Return the flags with which gcc orders instructions best; `functions`: elementary ones are used."""
         return ()
 
-    def flag_of(self, feature: str) -> str:
-        """Return the flag with which gcc uses a CPU feature, as /proc/cpuinfo spells it."""
-        return f"-m{feature.replace('_', '')}"
+    def flags_of(self, feature: str) -> tuple[str, ...]:
+        """Return the flags with which gcc uses a CPU feature, as /proc/cpuinfo spells it, and uses it well."""
+        return (f"-m{feature.replace('_', '')}",)

@@ -85,7 +85,7 @@ class IntrinsicsPrinter:
     def flags(self) -> tuple[str, ...]:
         """Return the flags of what was printed so far: what it needs, and with what gcc orders it best."""
         isa = self._table.isa
-        return (*map(isa.flag_of, self._needs), *isa.flags(self._routines))
+        return (*(f for n in self._needs for f in isa.flags_of(n)), *isa.flags(self._routines))
 
     def needs(self) -> tuple[str, ...]:
         """Return the CPU features that the text so far needs beside those of the target."""

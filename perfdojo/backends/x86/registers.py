@@ -83,6 +83,14 @@ class Isa(isa.Isa):
         """
         return ("-fschedule-insns", "-fsched-pressure") if functions else ()
 
+    def flags_of(self, feature: str) -> tuple[str, ...]:
+        """Return the flags with which gcc uses a CPU feature, and uses it well.
+
+        The features are those of dot products. gcc 12 puts the variables of two types that hold one sum, that of
+        the intrinsic's text and that of its instruction, on the stack when it coalesces them with others.
+        """
+        return (f"-m{feature.replace('_', '')}", "-fno-tree-coalesce-vars")
+
 
 PRIMITIVES: dict[str, str] = {
     "const_f32": "<p>_set1_ps({value})",
