@@ -33,7 +33,7 @@ TARGET = Target(
     marks=frozenset(("parallel", "unroll", "vector")),
 )
 
-EXTENSIONS = {"vnni": "avx512_vnni"}
+EXTENSIONS = {"vnni": "avx512_vnni", "bf16": "avx512_bf16"}
 """Extensions that code may be told to use, and their CPU features."""
 
 

@@ -114,8 +114,10 @@ class IntrinsicsPrinter:
         operands = [scalars.pointer(load.buffer, load.offset)]
         op = "load"
         if isinstance(load.lane_offset, Call) and load.lane_offset.op.startswith("cycle:"):
-            return self._apply(load.lane_offset.op, load.type, *operands)
-        if load.lane_offset is not None:
+            # a cycle of all lanes is the elements as they lie
+            again = load.lane_offset.op != f"cycle:{load.type.lanes}"
+            op = load.lane_offset.op if again else op
+        elif load.lane_offset is not None:
             op = f"gather:{load.lane_offset.type.dtype}"
             operands.append(scalars.value(load.lane_offset))
         if load.mask is not None:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from perfdojo.backends.x86.intrinsic import Intrinsic
 from perfdojo.backends.x86.intrinsics import intrinsics
 
-_VECTOR = re.compile(r"([fiub])(\d+)x(\d+)")
+_VECTOR = re.compile(r"([fiubh])(\d+)x(\d+)")
 _ELEMENTS = {
     "f32": "float",
     "f64": "double",
@@ -39,6 +39,9 @@ typedef long long __m256i __attribute__((vector_size(32), may_alias));
 typedef float __m512 __attribute__((vector_size(64), may_alias));
 typedef double __m512d __attribute__((vector_size(64), may_alias));
 typedef long long __m512i __attribute__((vector_size(64), may_alias));
+typedef short __m128bh __attribute__((vector_size(16), may_alias));
+typedef short __m256bh __attribute__((vector_size(32), may_alias));
+typedef short __m512bh __attribute__((vector_size(64), may_alias));
 typedef uint8_t __mmask8;
 typedef uint16_t __mmask16;
 typedef uint32_t __mmask32;
@@ -67,6 +70,14 @@ static inline uint64_t pd_at_u64(const void *p, int64_t bytes) {
 }
 static inline int32_t pd_at_i32(const void *p, int64_t bytes) { return (int32_t)pd_at_u32(p, bytes); }
 static inline int64_t pd_at_i64(const void *p, int64_t bytes) { return (int64_t)pd_at_u64(p, bytes); }
+/* The instructions on pairs of bf16 take subnormal numbers for zeros, and make zeros of subnormal results. */
+static inline float pd_flushed(float x) { return __builtin_fabsf(x) < 0x1p-126f ? __builtin_copysignf(0, x) : x; }
+static inline float pd_from_bf16(uint16_t h) {
+    const uint32_t bits = (uint32_t)h << 16;
+    float x;
+    memcpy(&x, &bits, 4);
+    return pd_flushed(x);
+}
 /* Half precision: a subnormal is its integer times 2^-24, a normal number moves its exponent by 112. */
 static inline float pd_from_half(uint16_t h) {
     const uint32_t low = h & 0x7fff, sign = (uint32_t)(h & 0x8000) << 16;
@@ -138,7 +149,8 @@ def c_type(text: str) -> str:
     """Return the C type of an operand or result of an intrinsic."""
     if match := _VECTOR.fullmatch(text):
         kind, width, lanes = match[1], int(match[2]), int(match[3])
-        return f"__m{width * lanes}" + ("i" if kind in "iu" else "d" if width == 64 else "")
+        end = {"i": "i", "u": "i", "h": "bh"}.get(kind, "d" if width == 64 else "")
+        return f"__m{width * lanes}{end}"
     if text.startswith("k"):
         return f"__mmask{text[1:]}"
     return "void" if text == "void" else "void *" if text in ("mem", "aligned") else _SCALARS[text]
@@ -226,7 +238,7 @@ def _bits_per_lane(text: str) -> str:
 
 
 def _bits_as_unsigned(text: str) -> str:
-    return text.replace("b", "u")
+    return text.replace("b", "u").replace("h", "u")
 
 
 def _element(kind: str) -> str:

@@ -12,6 +12,7 @@ class Intrinsic:
     Types are written by their lanes:
         f32x16 i8x64 u8x64 ...    a register read as so many lanes of this type
         b32x16 b64x8              a register of floats, read as their bits
+        h16x32                    a register of bf16, read as their bits
         k16                       an opmask
         f32 i64 ...               a scalar
         imm                       a constant of the instruction

@@ -102,6 +102,10 @@ def _dots(p: str, bits: int) -> Iterator[Row]:
     bytes_ = " + ".join(f"b[4 * i + {k}] * c[4 * i + {k}]" for k in range(4))
     operands = f"i32x{n} a, u8x{4 * n} b, i8x{4 * n} c"
     yield f"{p}_dpbusd_epi32", f"{operands} -> i32x{n}", f"(uint32_t)a[i] + (uint32_t)({bytes_})"
+    sum_ = "pd_flushed(a[i])"
+    for k in ("2 * i + 1", "2 * i"):
+        sum_ = f"pd_flushed(__builtin_fmaf(pd_from_bf16(b[{k}]), pd_from_bf16(c[{k}]), {sum_}))"
+    yield f"{p}_dpbf16_ps", f"f32x{n} a, h16x{2 * n} b, h16x{2 * n} c -> f32x{n}", sum_
 
 
 def _gathers(p: str, bits: int) -> Iterator[Row]:

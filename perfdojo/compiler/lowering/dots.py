@@ -4,7 +4,8 @@
 
                       ->   s[0:16] = dot(s[0:16], a[0 + cycle:4 :64], b[0:64])
 
-The four products of each lane are exact in i32, and sums in i32 wrap: their order does not matter.
+The four products of each lane are exact in i32, and sums in i32 wrap: their order does not matter. Products of
+two bf16 take subnormal factors and sums for 0, which level `fast` allows; those factors are loaded as their bits.
 """
 
 from __future__ import annotations
@@ -12,13 +13,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from perfdojo.compiler.dtypes import BOOL, I32, DType
+from perfdojo.compiler.dtypes import BF16, BOOL, F32, I16, I32, DType
 from perfdojo.compiler.ir import Cast, Load, Op, Scope, Statement
 from perfdojo.compiler.lowering.context import Frame, NotVectorisableError
 from perfdojo.compiler.lowering.expressions import Expressions
 from perfdojo.compiler.lowering.linear import Linear, plus, split
 from perfdojo.compiler.lowering.lir import INDEX, Call, Const, Stmt, Value
 from perfdojo.compiler.lowering.statements import add_lane, written
+from perfdojo.compiler.lowering.target import FpLevel
 from perfdojo.compiler.walk import const_int
 
 
@@ -32,6 +34,7 @@ class Dot:
         result: element type of the sum.
         group: products that one lane adds to its sum.
         more: further sums that all with the same right factor share, see `biased`.
+        level: floating-point level from which on it may take the place of products and sums.
     """
 
     op: str
@@ -40,9 +43,14 @@ class Dot:
     result: DType
     group: int
     more: int = 0
+    level: FpLevel = "strict"
 
 
-DOTS = (Dot("dot:i8", "i8", "i8", I32, 4, 1), Dot("dot:u8", "u8", "i8", I32, 4))
+DOTS = (
+    Dot("dot:i8", "i8", "i8", I32, 4, more=1),
+    Dot("dot:u8", "u8", "i8", I32, 4),
+    Dot("dot:bf16", "bf16", "bf16", F32, 2, level="fast"),
+)
 
 
 def dot_of(s: Statement, dtype: Callable[[Load], DType]) -> tuple[Dot, Load, Load] | None:
@@ -74,7 +82,9 @@ def dots(scope: Scope, frame: Frame, expressions: Expressions) -> list[Stmt] | N
     if found is None:
         return None
     dot, *factors = found
-    if const_int(scope.extent) != dot.group or not context.supports(dot.op, dot.result, frame.lanes):
+    if const_int(scope.extent) != dot.group or not context.allows(dot.level):
+        return None
+    if not context.supports(dot.op, dot.result, frame.lanes):
         return None
     out = []
     for part in frame.parts:
@@ -133,17 +143,23 @@ class _Maker:
         arena, group, where = self.expressions.arena, self.dot.group, self._neighbours(e, 1)
         if where is None:
             return None
-        dtype, lanes = self.expressions.context.buffers[e.buffer].dtype, group * self.frame.lanes
+        dtype = factor_type(self.expressions.context.buffers[e.buffer].dtype)
+        lanes = group * self.frame.lanes
         step, rest = split(where, arena.lane_number)
         if arena.in_lanes(rest) or step not in (0, group):
             return None
         type, at = arena.type(dtype, lanes), arena.offset(rest)
         if not step:
             self.expressions.need(f"cycle:{group}", dtype, lanes)
-            return arena.load(e.buffer, at, type, None, arena.call(f"cycle:{group}", (), arena.type(I32, lanes)))
+            return arena.load(e.buffer, at, type, None, self._cycle(group, lanes))
         mask = self._mask(lanes)
         self.expressions.need("load" if mask is None else "masked_load", dtype, lanes)
-        return arena.load(e.buffer, at, type, mask)
+        # what is no value of the buffer's type must not be taken for one: nothing is known of gathers
+        bits = dtype != self.expressions.context.buffers[e.buffer].dtype
+        return arena.load(e.buffer, at, type, mask, self._cycle(lanes, lanes) if bits else None)
+
+    def _cycle(self, group: int, lanes: int) -> Value:
+        return self.expressions.arena.call(f"cycle:{group}", (), self.expressions.arena.type(I32, lanes))
 
     def _mask(self, lanes: int) -> Value | None:
         """Return the mask of the elements of the lanes that there are."""
@@ -157,6 +173,12 @@ class _Maker:
         return arena.call("first", (count,), arena.type(BOOL, lanes))
 
 
+def factor_type(dtype: DType) -> DType:
+    """Return the type in which a factor is loaded."""
+    return I16 if dtype == BF16 else dtype
+
+
 def _in_turn(value: Value | None) -> bool:
-    """Tell whether the lanes of a factor are all the same."""
-    return getattr(value, "lane_offset", None) is not None
+    """Tell whether the groups of a factor are all the same."""
+    where = getattr(value, "lane_offset", None)
+    return isinstance(where, Call) and where.op != f"cycle:{where.type.lanes}"

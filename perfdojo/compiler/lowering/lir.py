@@ -75,7 +75,8 @@ class Call:
         zip_high:d(a, b)            lane k is lane k + d of a where bit d of k is clear, else lane k of b
         cycle:n()                   0, 1, .. n-1, 0, 1, ...: only as the `lane_offset` of a load
         dot:i8(sum, a, b)           lane k is lane k of sum, plus the products of lanes 4k to 4k+3 of a and b;
-                                    dot:u8: those of a are u8
+                                    dot:u8: those of a are u8; dot:bf16: of lanes 2k and 2k+1, i16 lanes that
+                                    are the bits of bf16, into f32, see `interpret/bound_tensor.py`
         biased(a)                   u8 lanes, i8 lanes plus 128
         fma(a, b, c)                also made from mul and add at level `contract` and above, with neg around
                                     a or c for subtractions (several lanes)

@@ -7,7 +7,7 @@ from math import prod
 from perfdojo.compiler.analysis.touches import repeatable
 from perfdojo.compiler.ir import Program, Scope
 from perfdojo.compiler.lowering.dots import Dot
-from perfdojo.compiler.lowering.target import Target
+from perfdojo.compiler.lowering.target import FpLevel, Target
 from perfdojo.compiler.plan.arrange import arrange
 from perfdojo.compiler.plan.contraction import Contraction
 from perfdojo.compiler.plan.dots import dot_for, groups_in, in_groups
@@ -33,20 +33,20 @@ MAX_WRITTEN_OUT = 9
 """Steps of the innermost reduction scopes that are written out: a 3 x 3 filter."""
 
 
-def tile_contractions(program: Program, target: Target) -> Program:
+def tile_contractions(program: Program, target: Target, fp: FpLevel) -> Program:
     """Return the program with every contraction tiled for the registers of `target`."""
     if target.vector_bits == 0:
         return program
     for name in [s.name for _, s in statements(program) if s.op != "="]:
         found = arrange(program, name, target)
         if found is not None:
-            program = _tile(*found, target)
+            program = _tile(*found, target, fp)
     return program
 
 
-def _tile(program: Program, c: Contraction, target: Target) -> Program:
+def _tile(program: Program, c: Contraction, target: Target, fp: FpLevel) -> Program:
     """Cut the columns into parts of equal blocks, and tile each part."""
-    dot = dot_for(program, c, target)
+    dot = dot_for(program, c, target, fp)
     parts = partition(
         extent(program, c.rows),
         extent(program, c.columns),

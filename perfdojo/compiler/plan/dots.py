@@ -12,8 +12,8 @@ from __future__ import annotations
 from perfdojo.compiler.analysis.touches import written
 from perfdojo.compiler.dtypes import DType
 from perfdojo.compiler.ir import Load, Program, Scope, Statement
-from perfdojo.compiler.lowering.dots import Dot, dot_of
-from perfdojo.compiler.lowering.target import Target
+from perfdojo.compiler.lowering.dots import Dot, dot_of, factor_type
+from perfdojo.compiler.lowering.target import FpLevel, Target, at_least
 from perfdojo.compiler.plan.contraction import Contraction
 from perfdojo.compiler.plan.recipes import blocks
 from perfdojo.compiler.plan.rewrites.mark import mark
@@ -22,7 +22,7 @@ from perfdojo.compiler.tree import find, nodes
 from perfdojo.compiler.walk import const_int
 
 
-def dot_for(program: Program, c: Contraction, target: Target) -> Dot | None:
+def dot_for(program: Program, c: Contraction, target: Target, fp: FpLevel) -> Dot | None:
     """Return the instruction that a contraction is to be done with; None when there is none for it."""
 
     def dtype(e: Load) -> DType:
@@ -32,13 +32,15 @@ def dot_for(program: Program, c: Contraction, target: Target) -> Dot | None:
     if found is None:
         return None
     dot, *factors = found
+    if not at_least(fp, dot.level):
+        return None
     lanes, k = c.lanes, c.inner[-1]
     kept = [f for f in factors if not stride(program, f, c.columns)]
     if c.extent(k) < dot.group or len(kept) != 1 or stride(program, kept[0], k) != 1:
         return None
     if c.streamed[0].buffer in written((c.own[0],)):
         return None
-    cycle = target.supports(f"cycle:{dot.group}", dtype(kept[0]), dot.group * lanes)
+    cycle = target.supports(f"cycle:{dot.group}", factor_type(dtype(kept[0])), dot.group * lanes)
     return dot if cycle and target.supports(dot.op, dot.result, lanes) else None
 
 

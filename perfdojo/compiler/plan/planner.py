@@ -25,7 +25,7 @@ def plan(program: Program, target: Target, fp: FpLevel, threads: int) -> Program
         return _by_recipe(program, target, fp)
     program = drop_single(explicit_starts(program))
     program = drop_single(stage_paddings(program))
-    program = tile_contractions(program, target)
+    program = tile_contractions(program, target, fp)
     program = arrange_reductions(program, target, fp)
     program = drop_single(tile_transposes(program))
     program = vectorize_rest(program, target, fp)
