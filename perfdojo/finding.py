@@ -14,6 +14,7 @@ from perfdojo.compiler.diagnostics import PerfDojoError, nearest
 from perfdojo.compiler.ir import Program
 
 if TYPE_CHECKING:
+    from perfdojo.compiler.lowering.target import Target
     from perfdojo.compiler.schedule import Schedule
 
 SCHEDULED = frozenset(("c", "avx2", "avx512", "cuda", "neon"))
@@ -71,20 +72,28 @@ def _near(name: str) -> str:
 
 
 def choose_target(name: str) -> str:
-    """Return the target that `name` means: `host` is the best one that this CPU runs.
+    """Return the target that `name` means, with its extensions behind a colon.
+
+    `host` is the best one that this CPU runs, with the extensions that it has.
 
     Raises:
         PerfDojoError: no such target.
     """
-    from perfdojo.backends import get_target, host_targets
+    from perfdojo.backends import extensions_of, get_target, host_targets
 
     if name != "host":
-        return get_target(name).name
+        return _spelled(get_target(name))
     from perfdojo.toolchains.cpu import read_cpu
 
     cpu = read_cpu()
     able = [t for n in host_targets() if not cpu.missing((t := get_target(n)).features)]
-    return max(able, key=lambda t: t.vector_bits).name
+    best = max(able, key=lambda t: t.vector_bits).name
+    isa = ",".join(word for word, feature in extensions_of(best).items() if cpu.has(feature))
+    return _spelled(get_target(f"{best}:{isa}"))
+
+
+def _spelled(target: Target) -> str:
+    return f"{target.name}:{target.isa}" if target.isa else target.name
 
 
 def read_schedule(path: str) -> Schedule:

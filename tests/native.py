@@ -134,6 +134,6 @@ def disagreement(library: Library, c: Case, inputs: Mapping[str, Array], fp: FpL
     """Return "" or how the kernel differs from the interpreter: in bits at strict, else beyond the bound."""
     result = call(library, c.emitted, inputs)
     if fp != "strict":
-        verdict = compare(result, reference(c.program, inputs, fp))
+        verdict = compare(result, reference(c.program, inputs, fp, c.emitted.tensor))
         return "" if verdict.passed else verdict.message
     return first_difference(result, interpret(c.program, inputs))

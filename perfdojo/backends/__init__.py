@@ -5,6 +5,7 @@ from __future__ import annotations
 import pkgutil
 import platform
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -36,7 +37,7 @@ def get_target(name: str) -> Target:
     """Return the description of a target.
 
     Args:
-        name: of a target; some take extensions behind a colon: `snitch:div,no-simd`.
+        name: of a target; some take extensions behind a colon: `snitch:div,no-simd`, `avx512:vnni`.
     Raises:
         PerfDojoError: there is no such target, or no such extension of it.
     """
@@ -52,6 +53,12 @@ def get_target(name: str) -> Target:
         raise PerfDojoError(f"target {name} has no extensions to choose", hint="leave --isa out")
     varied: Target = module.with_isa(found, isa)
     return varied
+
+
+def extensions_of(name: str) -> Mapping[str, str]:
+    """Return the extensions of a target for the host that code may be told to use, and their CPU features."""
+    found: Mapping[str, str] = getattr(import_module(f"{__name__}.{name}"), "EXTENSIONS", {})
+    return found
 
 
 def planned(

@@ -99,7 +99,9 @@ def contract(
     kinds = {a.dtype for a in emitted.arguments}
     if kinds & {"f16", "bf16"}:
         lines.append("f16 and bf16 are passed as their 16 bits.")
-    if emitted.tensor:
+    if emitted.tensor == "pairs":
+        lines.append("Factors and sums that are subnormal in f32 may count as 0.")
+    elif emitted.tensor:
         rounded = ", factors in f32 are rounded to tf32" if emitted.tensor == "tf32" else ""
         lines.append(f"Tensor cores multiply: sums in f32 are truncated, not rounded{rounded}.")
     if "bool" in kinds:

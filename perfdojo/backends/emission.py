@@ -25,7 +25,18 @@ from perfdojo.compiler.emitted import (
 )
 from perfdojo.compiler.ir import Program
 from perfdojo.compiler.lowering.layout import Layout, layouts
-from perfdojo.compiler.lowering.lir import Allocate, Copy, For, Function, Load, Stmt, Store, Stream, children
+from perfdojo.compiler.lowering.lir import (
+    Allocate,
+    Call,
+    Copy,
+    For,
+    Function,
+    Load,
+    Stmt,
+    Store,
+    Stream,
+    children,
+)
 from perfdojo.compiler.lowering.lower import lower
 from perfdojo.compiler.lowering.target import FpLevel, Target
 from perfdojo.compiler.lowering.walk import BLOCKS, values
@@ -100,6 +111,7 @@ def emit(
         flops=done.flops,
         integer_ops=done.integer_ops,
         bytes=done.bytes,
+        tensor="pairs" if _by_pairs(function) else "",
         notes=function.notes,
     )
     comment = made_by(options.origin or program, emitted, target, threads, options.scheduled)
@@ -182,6 +194,17 @@ def unused(function: Function, arguments: tuple[Argument, ...], names: Names) ->
                 read.add(v.buffer)
             stack.extend(children(v))
     return [f"  (void){names.give('buffer', a.name)};" for a in arguments if a.name not in read]
+
+
+def _by_pairs(function: Function) -> bool:
+    """Tell whether instructions on pairs of bf16 multiply in it."""
+    stack = [v for s in nested(function.body) for v in values(s)]
+    while stack:
+        v = stack.pop()
+        if isinstance(v, Call) and v.op == "dot:bf16":
+            return True
+        stack.extend(children(v))
+    return False
 
 
 def nested(body: tuple[Stmt, ...]) -> list[Stmt]:

@@ -127,7 +127,8 @@ class HostKernel:
         ran = run(self.built, inputs, threads=self.threads)
         if ran.outcome != "ok":
             return failed(ran)
-        return judge(job.bound, job.options.fp, inputs, ran.outputs, self.own_library)
+        tensor = job.emitted.tensor
+        return judge(job.bound, job.options.fp, inputs, ran.outputs, self.own_library, tensor)
 
     def time(self, job: Job) -> bool:
         """Measure it and set the time against the machine's limit; tell whether that went well."""

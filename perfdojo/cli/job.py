@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -55,6 +55,16 @@ class Result:
         self.error = error_object(message, hint)
 
 
+def chosen_target(o: Options) -> tuple[Options, str]:
+    """Return the options with the extensions of the target that they mean, and its name.
+
+    Raises:
+        PerfDojoError: no such target.
+    """
+    name, colon, isa = choose_target(o.target).partition(":")
+    return (replace(o, isa=colon + isa) if isa else o), name
+
+
 @dataclass(slots=True)
 class Job:
     """One kernel on its way through the steps; `kernel` still has its sizes to be bound."""
@@ -80,7 +90,7 @@ class Job:
         from perfdojo.compiler.transforms.base import Setting
         from perfdojo.compiler.verify import verify
 
-        target = choose_target(o.target)
+        o, target = chosen_target(o)
         kernel = read_kernel(o.kernel)
         bound = bind(kernel, o.sizes)
         verify(bound)

@@ -121,8 +121,8 @@ def judge(
 ) -> Checked:
     """Compare the outputs of a bound program with the reference: bit by bit at strict, else with bounds.
 
-    `tensor` says what tensor cores do in it (`EmittedSource`). f64 functions of an implementation with a
-    library of its own are judged by bounds at strict, too.
+    `tensor` says what multiplies and adds in one in it (`EmittedSource`). f64 functions of an implementation
+    with a library of its own are judged by bounds at strict, too.
     """
     from perfdojo.compiler.interpret import compare, first_difference, interpret, reference
     from perfdojo.compiler.libraries import bits_are_fixed

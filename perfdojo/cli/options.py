@@ -49,7 +49,7 @@ class Options:
         records: whether trials are kept and found.
         annotate: print the code for Snitch with cycles and causes of waits.
         cores: of a Snitch cluster that run @core scopes; 0: all of them.
-        isa: extensions of a Snitch core that differ from the default, as targets spell them: `:div,no-simd`.
+        isa: extensions that differ from those of the target's default, as targets spell them: `:div,no-simd`.
     """
 
     kernel: str
@@ -124,6 +124,13 @@ def parser(json_errors: bool = False, playing: bool = False) -> argparse.Argumen
         metavar="T",
         default="host",
         help="machine to emit for; default: the best this one runs",
+    )
+    p.add_argument(
+        "--isa",
+        metavar="X,..",
+        default="",
+        help="extensions beside or without those of the target: vnni, bf16 (avx512); div, no-simd, no-ssr,"
+        " no-frep (snitch); default: on the best target that this machine runs, what it has",
     )
     p.add_argument(
         "-D",
@@ -223,12 +230,6 @@ def parser(json_errors: bool = False, playing: bool = False) -> argparse.Argumen
     )
     snitch.add_argument(
         "--annotate", action="store_true", help="print the code with counts, cycles and causes of waits"
-    )
-    snitch.add_argument(
-        "--isa",
-        metavar="X,..",
-        default="",
-        help="extensions beside or without the default ones: div, no-simd, no-ssr, no-frep",
     )
     snitch.add_argument(
         "--cores",

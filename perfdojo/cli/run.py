@@ -150,7 +150,7 @@ def _job(o: Options) -> int:
     with screen.working("emitting"):
         job = Job.start(o, screen)
     try:
-        fine = _steps(job, o) and job.result.error is None
+        fine = _steps(job, job.options) and job.result.error is None
         status = FINE if fine else WRONG
     except Exception as error:
         if not o.json:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import sys
 
+from perfdojo.cli.job import chosen_target
 from perfdojo.cli.kernels import write_files
 from perfdojo.cli.options import Options
 from perfdojo.compiler.diagnostics import PerfDojoError
 from perfdojo.compiler.emitted import MARKER
 from perfdojo.compiler.ir import Program
 from perfdojo.compiler.schedule import Scheduled
-from perfdojo.finding import choose_target, read_kernel
+from perfdojo.finding import read_kernel
 
 
 def emit_stage(o: Options) -> int:
@@ -26,7 +27,7 @@ def emit_stage(o: Options) -> int:
     from perfdojo.compiler.transforms.base import Setting
     from perfdojo.compiler.verify import verify
 
-    target = choose_target(o.target)
+    o, target = chosen_target(o)
     bound = bind(read_kernel(o.kernel), o.sizes)
     verify(bound)
     choice = choose_schedule(o, bound, Setting(get_target(target + o.isa), o.fp))

@@ -129,7 +129,8 @@ class EmittedSource:
         cores: harts of a Snitch cluster that call the function together, those numbered from 0; 1 elsewhere.
         dma: the hart of the cluster's DMA engine, number 8, calls it too.
         memory: where the arguments must lie: tcdm, main, or "" for the nearest memory that holds them all.
-        tensor: whether tensor cores multiply in it: factors of 16 bits, or f32 rounded to tf32.
+        tensor: what multiplies and adds in one in it: tensor cores, factors of 16 bits or f32 rounded to
+            tf32, or instructions on pairs of bf16 that take subnormal numbers for 0.
         notes: what lowering did otherwise than the program asks for, a sentence each.
     """
 
@@ -153,7 +154,7 @@ class EmittedSource:
     cores: int = 1
     dma: bool = False
     memory: Literal["", "tcdm", "main"] = ""
-    tensor: Literal["", "16 bits", "tf32"] = ""
+    tensor: Literal["", "16 bits", "tf32", "pairs"] = ""
     notes: tuple[str, ...] = ()
 
     @property

@@ -18,7 +18,7 @@ from tests.native import Case, build, disagreement
 
 def emitted(program: Program, target: str = "c", fp: FpLevel = "strict", threads: int = 1) -> Case:
     """Return a bound program, emitted for a target as it is."""
-    module: Any = import_module(f"perfdojo.backends.{target}")
+    module: Any = import_module(f"perfdojo.backends.{target.split(':')[0]}")
     printer = getattr(module, "vector_printer", None)
     options = EmitOptions(program, getattr(module, "FLAGS", ()), getattr(module, "emulation", tuple)())
     vectors = None if printer is None else printer()

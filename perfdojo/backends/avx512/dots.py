@@ -1,4 +1,4 @@
-"""Products of neighbours, added to the lane that they lie in: VNNI for bytes, AVX-512 BF16 for pairs of bf16."""
+"""Products of neighbours, added to the lane that they lie in: VNNI for bytes, AVX-512 BF16 for bf16."""
 
 from __future__ import annotations
 

@@ -118,5 +118,5 @@ class Isa(ABC):
         return ()
 
     def flags_of(self, feature: str) -> tuple[str, ...]:
-        """Return the flags with which gcc uses a CPU feature, as /proc/cpuinfo spells it, and uses it well."""
+        """Return the flags with which gcc uses a CPU feature, as /proc/cpuinfo spells it."""
         return (f"-m{feature.replace('_', '')}",)

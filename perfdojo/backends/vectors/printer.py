@@ -24,7 +24,10 @@ _OF_OPERAND = (*_COMPARISONS, "reduce_add", "reduce_mul", "reduce_max", "reduce_
 def supports(
     table: Table, op: str, dtype: DType, lanes: int, extensions: frozenset[str] = frozenset()
 ) -> bool:
-    """Tell whether an operation exists (`Target.supports`) with CPU features `extensions` beside the target's."""
+    """Tell whether an operation exists (`Target.supports`).
+
+    `extensions`: CPU features that it may need beside those of the target.
+    """
     if lanes not in table.isa.lanes or (dtype != BOOL and not table.has("load", dtype, lanes)):
         return False
     record = table.records.get((op, dtype.name, lanes))

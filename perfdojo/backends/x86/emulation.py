@@ -71,7 +71,9 @@ static inline uint64_t pd_at_u64(const void *p, int64_t bytes) {
 static inline int32_t pd_at_i32(const void *p, int64_t bytes) { return (int32_t)pd_at_u32(p, bytes); }
 static inline int64_t pd_at_i64(const void *p, int64_t bytes) { return (int64_t)pd_at_u64(p, bytes); }
 /* The instructions on pairs of bf16 take subnormal numbers for zeros, and make zeros of subnormal results. */
-static inline float pd_flushed(float x) { return __builtin_fabsf(x) < 0x1p-126f ? __builtin_copysignf(0, x) : x; }
+static inline float pd_flushed(float x) {
+    return __builtin_fabsf(x) < 0x1p-126f ? __builtin_copysignf(0, x) : x;
+}
 static inline float pd_from_bf16(uint16_t h) {
     const uint32_t bits = (uint32_t)h << 16;
     float x;

@@ -86,8 +86,8 @@ class Isa(isa.Isa):
     def flags_of(self, feature: str) -> tuple[str, ...]:
         """Return the flags with which gcc uses a CPU feature, and uses it well.
 
-        The features are those of dot products. gcc 12 puts the variables of two types that hold one sum, that of
-        the intrinsic's text and that of its instruction, on the stack when it coalesces them with others.
+        They are features of dot products. gcc 12 keeps the sums on the stack when it coalesces variables: the
+        type of an intrinsic's operand and that of its instruction's differ, and so do their variables.
         """
         return (f"-m{feature.replace('_', '')}", "-fno-tree-coalesce-vars")
 

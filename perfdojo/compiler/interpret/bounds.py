@@ -20,7 +20,7 @@ from perfdojo.compiler.interpret.algebra import Change, Mask
 from perfdojo.compiler.interpret.bound_conversions import conversion
 from perfdojo.compiler.interpret.bound_folds import MANY, SOFT_TERM, fold_ordered, fold_sums
 from perfdojo.compiler.interpret.bound_ops import operation
-from perfdojo.compiler.interpret.bound_tensor import SUM, lost, product
+from perfdojo.compiler.interpret.bound_tensor import SUM, flushed, lost, product
 from perfdojo.compiler.interpret.pairs import SLACK, SOFT, Array, Pair, choose, error, unit_of
 from perfdojo.compiler.interpret.storage import Plane, Storage
 from perfdojo.compiler.numpy_types import NUMPY
@@ -31,7 +31,7 @@ class Bounds:
     """Implements `algebra.Algebra` with pairs, for implementations at one floating-point level.
 
     Args:
-        tensor: what they may do on tensor cores, see `reference`.
+        tensor: what they may do where they multiply and add in one, see `reference`.
     """
 
     def __init__(self, fp: str, tensor: str = "") -> None:
@@ -74,7 +74,7 @@ class Bounds:
             return planes[0], planes[1]
         if "+=" not in storage.signs:
             return _read_product(storage.dtype, planes)
-        return _read_sum(storage.dtype, planes, bool(self.tensor) and storage.dtype == F32)
+        return _read_sum(storage.dtype, planes, self.tensor if storage.dtype == F32 else "")
 
     def update(
         self,
@@ -157,7 +157,7 @@ class Bounds:
 
     def operation(self, op: str, dtype: DType) -> Callable[..., Pair]:
         found = operation(op, dtype, self.fp)
-        return product(found) if self.tensor == "tf32" and op == "mul" and dtype == F32 else found
+        return product(found, self.tensor) if op == "mul" and dtype == F32 else found
 
     def conversion(self, source: DType, target: DType) -> Callable[[Pair], Pair]:
         return conversion(source, target)
@@ -192,14 +192,14 @@ def _write(planes: list[Array], old: Callable[[], Pair], new: Pair, condition: P
     return where
 
 
-def _read_sum(dtype: DType, planes: list[Array], tensor: bool) -> Pair:
+def _read_sum(dtype: DType, planes: list[Array], tensor: str) -> Pair:
     """n - 1 additions of n operands, in any order: ((1 + u)^(n-1) - 1) times the sum of their magnitudes."""
     value, terms, magnitudes, additions = planes
     unit, count = unit_of(dtype), np.maximum(np.fmod(additions, SOFT_TERM), 0.0)
-    growth = np.expm1(count * np.log1p(SUM if tensor else unit.relative))
+    growth = np.expm1(count * np.log1p(SUM if tensor in ("16 bits", "tf32") else unit.relative))
     bound = (terms + growth * (magnitudes + terms)) * MANY
     if tensor:
-        bound = bound + lost(count)
+        bound = bound + (flushed(count) * (1 + growth) if tensor == "pairs" else lost(count))
     top = magnitudes + bound
     if np.max(top) <= unit.largest and np.isfinite(value).all():
         return value, bound

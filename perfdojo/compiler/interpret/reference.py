@@ -61,7 +61,8 @@ def reference(
     Args:
         inputs: as for `interpret`.
         fp: what implementations may do: strict, contract, reassoc or fast.
-        tensor: at fast they may sum in f32 as tensor cores do (`16 bits`), and also multiply so (`tf32`).
+        tensor: at fast they may sum in f32 as tensor cores do (`16 bits`), and also multiply so (`tf32`), or
+            take subnormal factors and sums in f32 for 0 (`pairs`).
 
     Raises:
         PerfDojoError: inputs that do not fit.

@@ -4,8 +4,8 @@
 
                       ->   s[0:16] = dot(s[0:16], a[0 + cycle:4 :64], b[0:64])
 
-The four products of each lane are exact in i32, and sums in i32 wrap: their order does not matter. Products of
-two bf16 take subnormal factors and sums for 0, which level `fast` allows; those factors are loaded as their bits.
+The four products of each lane are exact in i32, and sums in i32 wrap: their order does not matter. What
+adds products of bf16 takes subnormal factors and sums for 0, which level `fast` allows, and wants bits.
 """
 
 from __future__ import annotations

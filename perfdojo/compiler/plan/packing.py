@@ -40,7 +40,9 @@ def pack_streamed(
     Returns:
         The program, and the name of the outermost scope of the columns.
     """
-    paying = [load for load in _streamed(program, outer, inner, c) if group or _pays(program, load, outer, inner, c)]
+    paying = [
+        load for load in _streamed(program, outer, inner, c) if group or _pays(program, load, outer, inner, c)
+    ]
     if not paying:
         return program, outer
     around = path(program, outer)

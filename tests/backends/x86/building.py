@@ -7,9 +7,9 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
-from perfdojo.backends import avx2, avx512
+from perfdojo.backends import avx2, avx512, extensions_of
 from perfdojo.backends.x86.emulation import emulation_headers
-from tests.backends.vectors.cases import TARGETS
+from tests.backends.vectors.cases import TABLES, TARGETS
 
 FLAGS = {"avx2": avx2.FLAGS, "avx512": avx512.FLAGS}
 STRICT = ("-std=c11", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math")
@@ -24,8 +24,13 @@ def cpu_flags() -> frozenset[str]:
 
 
 def runs_here(target: str) -> bool:
-    """Tell whether this processor has the instructions of a target."""
+    """Tell whether this processor has the instructions of a target, its extensions aside."""
     return set(TARGETS[target].features) <= cpu_flags()
+
+
+def extensions_here(target: str) -> frozenset[str]:
+    """Return the CPU features of extensions of a target that this processor has."""
+    return cpu_flags() & set(extensions_of(target).values())
 
 
 def compile_c(text: str, folder: Path, name: str, *flags: str, emulated: bool = False) -> Path:
@@ -44,9 +49,12 @@ def compile_c(text: str, folder: Path, name: str, *flags: str, emulated: bool = 
     return result
 
 
-def library(text: str, folder: Path, target: str, level: str = "-O0") -> ctypes.CDLL:
+def library(
+    text: str, folder: Path, target: str, level: str = "-O0", native: bool | None = None
+) -> ctypes.CDLL:
     """Return the C text as a library that runs here: natively where the processor can, else emulated."""
-    native = runs_here(target)
-    flags = FLAGS[target] if native else ("-march=native",)
+    native = runs_here(target) if native is None else native
+    more = (f for x in sorted(extensions_here(target)) for f in TABLES[target]().isa.flags_of(x))
+    flags = (*FLAGS[target], *more) if native else ("-march=native",)
     path = compile_c(text, folder, f"{target}.so", level, "-shared", "-fPIC", *flags, emulated=not native)
     return ctypes.CDLL(str(path))

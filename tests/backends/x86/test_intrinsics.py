@@ -12,7 +12,7 @@ import pytest
 from perfdojo.backends.x86.emulation import SUPPORT, c_type, function, lane_types
 from perfdojo.backends.x86.intrinsic import Intrinsic
 from perfdojo.backends.x86.intrinsics import intrinsics
-from tests.backends.x86.building import library, runs_here
+from tests.backends.x86.building import extensions_here, library, runs_here
 from tests.backends.x86.used import used_intrinsics
 
 ROUNDS = 96
@@ -162,7 +162,7 @@ def pools(seed: int) -> list[bytes]:
 def test_each_intrinsic_does_what_its_meaning_says(target: str, tmp_path: Path) -> None:
     if not runs_here(target):
         pytest.skip(f"this processor has no {target}")
-    names = used_intrinsics(target)
+    names = used_intrinsics(target, extensions_here(target))
     built = library(program(names), tmp_path, target)
     memory = [ctypes.create_string_buffer(p) for p in pools(1)]
     wrong = [n for k, n in enumerate(names) if getattr(built, f"check_{k}")(*memory)]

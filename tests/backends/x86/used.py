@@ -13,10 +13,11 @@ from tests.backends.vectors.cases import DIVISORS, table
 
 
 @cache
-def used_intrinsics(target: str) -> list[str]:
-    """Return every intrinsic that the target can emit."""
+def used_intrinsics(target: str, extensions: frozenset[str] | None = None) -> list[str]:
+    """Return every intrinsic that the target can emit, with all its extensions or with these CPU features."""
     instructions = table(target)
-    names = {i for r in instructions.records.values() for i in r.intrinsics}
+    able = [r for r in instructions.records.values() if extensions is None or r.needs in ("", *extensions)]
+    names = {i for r in able for i in r.intrinsics}
     for _, n, _ in instructions.shapes((F32,)):
         for function in VECTOR_FUNCTIONS:
             text = routine_function(instructions, function, n)

@@ -1,0 +1,216 @@
+"""Products of neighbours on AVX-512: each record, kernels made of them, emulation, refusals."""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from perfdojo.backends import emit, get_target
+from perfdojo.compiler.diagnostics import PerfDojoError
+from perfdojo.compiler.dtypes import BF16, F32, I8, I16, I32, U8, DType
+from perfdojo.compiler.interpret import compare, random_inputs, reference
+from perfdojo.compiler.lowering.lir import INDEX, Call, Const, Load, Var, VType
+from perfdojo.compiler.lowering.target import FpLevel
+from tests.backends.direct import checked, disagreements
+from tests.backends.direct import emitted as as_it_is
+from tests.backends.vectors.cases import Array
+from tests.backends.vectors.writing import COUNT, Writer, inputs, same_bits
+from tests.backends.x86.building import extensions_here, library, runs_here
+from tests.native import Case, build, call, case
+
+BOTH = "avx512:vnni,bf16"
+NATIVE = runs_here("avx512") and len(extensions_here("avx512")) == 2
+WAYS = [False, *([True] if NATIVE else [])]
+"""Emulated; natively too where the processor can."""
+PRODUCT = """\
+kernel k
+size M = 7
+size N = 40
+size K = 23
+in  a: {left}[M, K]
+in  b: {right}[K, N]
+{role} c: {sum}[M, N]
+
+M N K c[{{0}},{{1}}] += {sum}({first}) * {sum}({second})
+"""
+A, B = "a[{0},{2}]", "b[{2},{1}]"
+SIZES = (
+    {},
+    {"M": 1, "N": 1, "K": 4},
+    {"M": 13, "N": 33, "K": 5},
+    {"M": 26, "N": 16, "K": 64},
+    {"M": 3, "N": 7, "K": 3},
+    {"M": 12, "N": 150, "K": 16},
+)
+
+
+def product(left: str, right: str, sum_: str, turned: bool = False, role: str = "out") -> str:
+    first, second = (B, A) if turned else (A, B)
+    return PRODUCT.format(left=left, right=right, sum=sum_, role=role, first=first, second=second)
+
+
+def bits(x: Array) -> Array:
+    return x.view(np.uint16).astype(np.uint32) << 16
+
+
+def flushed(x: Array) -> Array:
+    return np.where(np.abs(x) < 2.0**-126, np.copysign(np.float32(0), x), x).astype(np.float32)
+
+
+def pairs(sums: Array, a: Array, b: Array) -> Array:
+    """Return what the instruction computes; float64 rounds a multiply-add of bf16 and f32 not always once."""
+    x, y = (flushed(bits(v).view(np.float32)).astype(np.float64).reshape(len(sums), 2) for v in (a, b))
+    result = flushed(sums)
+    for k in (1, 0):
+        result = flushed(once(x[:, k] * y[:, k], result))
+    return result
+
+
+def once(exact: Array, addend: Array) -> Array:
+    """Return exact + addend rounded once to f32: the sum in float64 is rounded to odd before."""
+    large = addend.astype(np.float64)
+    total = exact + large
+    part = total - exact
+    off = (exact - (total - part)) + (large - part)
+    even = (total.view(np.int64) & 1) == 0
+    away = np.where((off > 0) == (total > 0), 1, -1)
+    odd = np.where(
+        (off != 0) & even & np.isfinite(total), (total.view(np.int64) + away).view(np.float64), total
+    )
+    return odd.astype(np.float32)
+
+
+def by_four(sums: Array, a: Array, b: Array) -> Array:
+    x, y = (v.astype(np.int64).reshape(len(sums), 4) for v in (a, b))
+    return (sums + (x * y).sum(axis=1)).astype(np.uint32).view(np.int32)
+
+
+@pytest.mark.parametrize("native", WAYS)
+@pytest.mark.parametrize("lanes", [4, 8, 16])
+def test_records_do_what_they_say(lanes: int, native: bool, tmp_path: Path) -> None:
+    kinds: dict[str, tuple[DType, DType, DType, int]] = {
+        "dot:u8": (I32, U8, I8, 4),
+        "dot:i8": (I32, I8, I8, 4),
+        "dot:bf16": (F32, I16, I16, 2),
+    }
+    writer, i = Writer("avx512"), Var("i", INDEX)
+    for op, (total, left, right, group) in kinds.items():
+        at = Call("imul", (i, Const(group, INDEX)), INDEX)
+        loads = [Load(x, at, VType(t, group * lanes)) for x, t in (("b", left), ("c", right))]
+        value = Call(op, (Load("a", i, VType(total, lanes)), *loads), VType(total, lanes))
+        writer.loop(op.replace(":", "_"), {"a": total, "b": left, "c": right, "out": total}, lanes, value)
+    built = library(writer.text(), tmp_path, "avx512", native=native)
+    for op, (total, left, right, group) in kinds.items():
+        sums = inputs(total, 0)
+        if total == F32:
+            factors = [
+                np.concatenate([inputs(BF16, k).view(np.int16) for k in range(p, p + group)]) for p in (1, 3)
+            ]
+        else:
+            factors = [np.concatenate([inputs(t, k) for k in range(group)]) for t in (left, right)]
+            factors[0][: COUNT // 2] = factors[1][: COUNT // 2] = -128 if left == I8 else 127
+        out = np.zeros(COUNT, sums.dtype)
+        getattr(built, op.replace(":", "_"))(*(ctypes.c_void_p(x.ctypes.data) for x in (sums, *factors, out)))
+        with np.errstate(all="ignore"):
+            expected = pairs(sums, *factors) if total == F32 else by_four(sums, *factors)
+        assert same_bits(out, expected), op
+
+
+def cases(text: str, target: str, fp: FpLevel) -> list[Case]:
+    return [case(f"k{n}", checked(text, **sizes), target, fp) for n, sizes in enumerate(SIZES)]
+
+
+def without_features(found: list[Case]) -> list[Case]:
+    """Return cases as a processor without the instructions builds them: emulated."""
+    return [replace(c, emitted=replace(c.emitted, requires=("no such feature",))) for c in found]
+
+
+@pytest.mark.parametrize("native", WAYS)
+@pytest.mark.parametrize(
+    ("left", "right", "turned"),
+    [("i8", "i8", False), ("u8", "i8", False), ("i8", "u8", False), ("i8", "i8", True)],
+)
+def test_products_of_bytes_are_exact(left: str, right: str, turned: bool, native: bool) -> None:
+    made = cases(product(left, right, "i32", turned, "inout"), BOTH, "reassoc")
+    texts = [c.emitted.files[0][1] for c in made]
+    # a single element is no tile, three steps are no group
+    assert ["dpbusd" in t for t in texts] == [True, False, True, True, False, True]
+    assert not disagreements(made if native else without_features(made), "strict", ("normal", "special"))
+
+
+@pytest.mark.parametrize("native", WAYS)
+def test_sums_of_extreme_products_wrap(native: bool) -> None:
+    made = [case("k", checked(product("i8", "i8", "i32"), M=2, N=20, K=140_000), BOTH, "strict")]
+    library_ = build(made if native else without_features(made))
+    for a, b in ((-128, -128), (-128, 127), (127, 127)):
+        given = {"a": np.full((2, 140_000), a, np.int8), "b": np.full((140_000, 20), b, np.int8)}
+        wrapped = (a * b * 140_000 + 2**31) % 2**32 - 2**31
+        assert (call(library_, made[0].emitted, given)["c"] == wrapped).all()
+
+
+@pytest.mark.parametrize("native", WAYS)
+def test_products_of_bf16_are_within_the_bound(native: bool) -> None:
+    made = cases(product("bf16", "bf16", "f32"), BOTH, "fast")
+    assert ["dpbf16" in c.emitted.files[0][1] for c in made] == [True, False, True, True, True, True]
+    kinds = ("normal", "special", "denormal", "huge", "cancel")
+    assert not disagreements(made if native else without_features(made), "fast", kinds)
+
+
+def test_the_bound_of_bf16_is_needed() -> None:
+    program = checked(product("bf16", "bf16", "f32"), M=2, N=16, K=8)
+    made = case("k", program, BOTH, "fast")
+    given = {k: np.full_like(v, 1e-39) for k, v in random_inputs(program, 1, "normal").items()}
+    given["b"] = np.full_like(given["b"], 1e38)
+    result = call(build(without_features([made])), made.emitted, given)
+    assert (result["c"] == 0).all()
+    assert not compare(result, reference(program, given, "fast")).passed
+    assert compare(result, reference(program, given, "fast", made.emitted.tensor)).passed
+
+
+@pytest.mark.parametrize("native", WAYS)
+def test_sums_whose_factors_change_in_their_loop(native: bool) -> None:
+    text = """\
+kernel k
+in  a: i8[6, 64]
+in  b: i8[64, 16]
+out c: i32[6, 16]
+tmp t: i8[16, 16, 4] reuse(0)
+
+6@unroll 16@vector c[{0},{1}] = 0
+r:16 16 4 t[{r},{1},{2}] = b[{r}*4+{2},{1}]
+| 6@unroll 16@vector 4@unroll c[{1},{2}] += i32(a[{1},{r}*4+{3}]) * i32(t[{r},{2},{3}])
+"""
+    made = [as_it_is(checked(text), BOTH)]
+    assert "pd_dot_i8_i32x16" in made[0].emitted.files[0][1]
+    assert not disagreements(made if native else without_features(made))
+
+
+def test_extensions_are_used_where_they_are_asked_for_only() -> None:
+    bytes_, halves = (checked(product(t, t, s)) for t, s in (("i8", "i32"), ("bf16", "f32")))
+    for target, fp, program, used in (
+        ("avx512", "fast", bytes_, ""),
+        ("avx512:bf16", "fast", bytes_, ""),
+        ("avx512:vnni", "strict", bytes_, "avx512_vnni"),
+        ("avx512", "fast", halves, ""),
+        ("avx512:vnni", "fast", halves, ""),
+        ("avx512:bf16", "reassoc", halves, ""),
+        ("avx512:bf16", "fast", halves, "avx512_bf16"),
+    ):
+        made = emit(program, target, fp=fp)  # type: ignore[arg-type]
+        more = set(made.requires) - set(get_target("avx512").features)
+        assert more == ({used} if used else set()), (target, fp)
+        assert any(f.startswith(("-mavx512vnni", "-mavx512bf16")) for f in made.flags) == bool(used)
+        assert made.tensor == ("pairs" if used == "avx512_bf16" else "")
+        assert f"--target {target.replace(':', ' --isa ')} " in made.files[0][1]
+
+
+def test_extensions_that_there_are_not_are_refused() -> None:
+    with pytest.raises(PerfDojoError, match="no extension 'vni' of AVX-512") as caught:
+        get_target("avx512:vni")
+    assert "vnni" in caught.value.hint
+    with pytest.raises(PerfDojoError, match="named twice"):
+        get_target("avx512:vnni,vnni")
