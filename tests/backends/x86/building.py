@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ctypes
 import subprocess
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
 from perfdojo.backends import avx2, avx512, extensions_of
 from perfdojo.backends.x86.emulation import emulation_headers
-from tests.backends.vectors.cases import TABLES, TARGETS
+from tests.backends.vectors.cases import TARGETS, table
 
 FLAGS = {"avx2": avx2.FLAGS, "avx512": avx512.FLAGS}
 STRICT = ("-std=c11", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math")
@@ -33,6 +34,12 @@ def extensions_here(target: str) -> frozenset[str]:
     return cpu_flags() & set(extensions_of(target).values())
 
 
+def flags_with(target: str, features: Iterable[str]) -> tuple[str, ...]:
+    """Return the flags of a target with CPU features of its extensions."""
+    isa = table(target).isa
+    return (*FLAGS[target], *(f for x in sorted(features) for f in isa.flags_of(x)))
+
+
 def compile_c(text: str, folder: Path, name: str, *flags: str, emulated: bool = False) -> Path:
     """Compile a C file; return what -o names. The test fails with gcc's message when it does not compile."""
     source, result = folder / f"{name}.c", folder / name
@@ -54,7 +61,6 @@ def library(
 ) -> ctypes.CDLL:
     """Return the C text as a library that runs here: natively where the processor can, else emulated."""
     native = runs_here(target) if native is None else native
-    more = (f for x in sorted(extensions_here(target)) for f in TABLES[target]().isa.flags_of(x))
-    flags = (*FLAGS[target], *more) if native else ("-march=native",)
+    flags = flags_with(target, extensions_here(target)) if native else ("-march=native",)
     path = compile_c(text, folder, f"{target}.so", level, "-shared", "-fPIC", *flags, emulated=not native)
     return ctypes.CDLL(str(path))

@@ -7,18 +7,20 @@ from pathlib import Path
 
 import pytest
 
+from perfdojo.backends import extensions_of
 from perfdojo.backends.vectors.instruction import Instruction
 from perfdojo.backends.vectors.routines import routine_function, routine_name
 from perfdojo.compiler.dtypes import F32
 from perfdojo.compiler.elementary.describe import VECTOR_FUNCTIONS
 from tests.backends.vectors.cases import table
-from tests.backends.x86.building import FLAGS, compile_c
+from tests.backends.x86.building import FLAGS, compile_c, flags_with
 
 HEADERS = "".join(f"#include <{h}.h>\n" for h in ("immintrin", "math", "stdbool", "stdint", "string"))
 SCALAR = re.compile(
     r"call.*|j.*|v(add|sub|mul|div|min|max|sqrt)s[sd]|vcvt\w*s[sd](2\w+)?|vp(insr|extr)[bwdq]"
 )
 FUNCTION = re.compile(r"\nseen_(\w+):\n(.*?)\.cfi_endproc", re.DOTALL)
+ALL = {t: flags_with(t, extensions_of(t).values()) for t in FLAGS}
 INSTRUCTION = re.compile(r"\n\t([a-z]\w+)([^\n]*)")
 
 
@@ -54,7 +56,7 @@ def test_records_become_vector_instructions(target: str, tmp_path: Path) -> None
             body = routine_function(instructions, function, n).replace("static inline", "")
             text.append(body.replace(f"{name}(", f"seen_{name}(", 1))
     assembly = compile_c(
-        "\n".join(text), tmp_path, "all.s", "-O2", "-fno-ipa-icf", "-S", *FLAGS[target]
+        "\n".join(text), tmp_path, "all.s", "-O2", "-fno-ipa-icf", "-S", *ALL[target]
     ).read_text()
     assert len(FUNCTION.findall(assembly)) == len(records) + len(widest) * len(VECTOR_FUNCTIONS)
     assert not surprises(assembly)
@@ -71,4 +73,4 @@ def test_the_compiler_takes_every_record_of_avx512(tmp_path: Path) -> None:
     records = table(target).records.values()
     text = [HEADERS, *(r.function() for r in records if not r.inline)]
     text += [seen(r) for r in records if r.inline]
-    compile_c("\n".join(text), tmp_path, "all.o", "-O0", "-c", *FLAGS[target])
+    compile_c("\n".join(text), tmp_path, "all.o", "-O0", "-c", *ALL[target])
