@@ -46,19 +46,20 @@ def worst_error(
     inputs: Mapping[str, Array],
     outputs: Mapping[str, Array],
     fp: str,
+    tensor: str = "",
 ) -> float:
     """Return the worst error of the compared elements as a fraction of its bound; inf for a NaN out of place.
 
     Args:
         program: the kernel, its sizes symbolic.
         inputs, outputs: arrays of the whole benchmark, of any shape; inputs as they were before.
-        fp: what the implementation may do.
+        fp, tensor: what the implementation may do, see `perfdojo.compiler.interpret.reference`.
     """
     whole = bind(program, sizes)
     small = bind(program, _cut(program, sizes))
     given = {a.name: _part(inputs[a.name], whole, small, a.name) for a in small.arguments if a.role != "out"}
     got = {n: _part(o, whole, small, n) for n, o in outputs.items()}
-    return compare(got, reference(small, given, fp)).worst_over_bound
+    return compare(got, reference(small, given, fp, tensor)).worst_over_bound
 
 
 def _cut(program: Program, sizes: Mapping[str, int]) -> dict[str, int]:
