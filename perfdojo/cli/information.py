@@ -40,7 +40,7 @@ def list_transforms(o: Options) -> int:
 
 def list_targets(o: Options) -> int:
     """Print the targets and whether this machine runs them."""
-    from perfdojo.backends import get_target, host_targets, target_names
+    from perfdojo.backends import extensions_of, get_target, host_targets, target_names
     from perfdojo.toolchains.cpu import read_cpu
     from perfdojo.toolchains.cross import cross_of
 
@@ -51,9 +51,10 @@ def list_targets(o: Options) -> int:
         missing = cpu.missing(target.features)
         cross = cross_of(name)
         if name in host_targets():
-            here = (
-                f"checked by emulation, not timed: no {', '.join(missing)} here" if missing else "runs here"
-            )
+            more = [word for word, feature in extensions_of(name).items() if cpu.has(feature)]
+            here = "runs here" + (f", with {', '.join(more)}" if more else "")
+            if missing:
+                here = f"checked by emulation, not timed: no {', '.join(missing)} here"
         else:
             here = f"run by {cross.emulator}, not timed" if cross else "runs in a simulator"
         rows.append((name, target.title, here))

@@ -27,6 +27,8 @@ CASES: dict[str, tuple[Target, FpLevel]] = {
     "transposed": (EIGHT, "strict"),
     "temporaries": (SCALAR, "strict"),
     "fast_division": (SCALAR, "fast"),
+    "products_of_bytes": (MASKED, "strict"),
+    "products_of_bf16": (MASKED, "fast"),
 }
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from perfdojo.backends import get_target
 from perfdojo.compiler.bind import bind
 from perfdojo.compiler.plan import plan
 from perfdojo.compiler.text.render import render
@@ -23,6 +24,11 @@ SIZES = {
     "mean_first": {"B": 18, "N": 40},
     "transpose": {"M": 33, "N": 48},
 }
+
+
+def test_planned_text_of_products_of_bytes(golden: Callable[[Path, str], None]) -> None:
+    bound = bind(program("matmul_i8"), {"M": 26, "N": 80, "K": 67})
+    golden(HERE / "matmul_i8.avx512_vnni.golden", render(plan(bound, get_target("avx512:vnni"), "strict", 1)))
 
 
 @pytest.mark.parametrize("target", ["avx2", "avx512"])

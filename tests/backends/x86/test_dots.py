@@ -10,16 +10,21 @@ import numpy as np
 import pytest
 
 from perfdojo.backends import emit, get_target
+from perfdojo.compiler.bind import bind
 from perfdojo.compiler.diagnostics import PerfDojoError
 from perfdojo.compiler.dtypes import BF16, F32, I8, I16, I32, U8, DType
 from perfdojo.compiler.interpret import compare, random_inputs, reference
 from perfdojo.compiler.lowering.lir import INDEX, Call, Const, Load, Var, VType
 from perfdojo.compiler.lowering.target import FpLevel
+from perfdojo.finding import choose_target
+from perfdojo.toolchains.cpu import read_cpu
 from tests.backends.direct import checked, disagreements
 from tests.backends.direct import emitted as as_it_is
 from tests.backends.vectors.cases import Array
 from tests.backends.vectors.writing import COUNT, Writer, inputs, same_bits
 from tests.backends.x86.building import extensions_here, library, runs_here
+from tests.kernels.library import program
+from tests.kernels.sizes import odd_sizes
 from tests.native import Case, build, call, case
 
 BOTH = "avx512:vnni,bf16"
@@ -38,7 +43,7 @@ in  b: {right}[K, N]
 M N K c[{{0}},{{1}}] += {sum}({first}) * {sum}({second})
 """
 A, B = "a[{0},{2}]", "b[{2},{1}]"
-SIZES = (
+SIZES: tuple[dict[str, int], ...] = (
     {},
     {"M": 1, "N": 1, "K": 4},
     {"M": 13, "N": 33, "K": 5},
@@ -58,7 +63,8 @@ def bits(x: Array) -> Array:
 
 
 def flushed(x: Array) -> Array:
-    return np.where(np.abs(x) < 2.0**-126, np.copysign(np.float32(0), x), x).astype(np.float32)
+    result: Array = np.where(np.abs(x) < 2.0**-126, np.copysign(np.float32(0), x), x).astype(np.float32)
+    return result
 
 
 def pairs(sums: Array, a: Array, b: Array) -> Array:
@@ -86,7 +92,8 @@ def once(exact: Array, addend: Array) -> Array:
 
 def by_four(sums: Array, a: Array, b: Array) -> Array:
     x, y = (v.astype(np.int64).reshape(len(sums), 4) for v in (a, b))
-    return (sums + (x * y).sum(axis=1)).astype(np.uint32).view(np.int32)
+    result: Array = (sums + (x * y).sum(axis=1)).astype(np.uint32).view(np.int32)
+    return result
 
 
 @pytest.mark.parametrize("native", WAYS)
@@ -161,14 +168,14 @@ def test_products_of_bf16_are_within_the_bound(native: bool) -> None:
 
 
 def test_the_bound_of_bf16_is_needed() -> None:
-    program = checked(product("bf16", "bf16", "f32"), M=2, N=16, K=8)
-    made = case("k", program, BOTH, "fast")
-    given = {k: np.full_like(v, 1e-39) for k, v in random_inputs(program, 1, "normal").items()}
+    small = checked(product("bf16", "bf16", "f32"), M=2, N=16, K=8)
+    made = case("k", small, BOTH, "fast")
+    given = {k: np.full_like(v, 1e-39) for k, v in random_inputs(small, 1, "normal").items()}
     given["b"] = np.full_like(given["b"], 1e38)
     result = call(build(without_features([made])), made.emitted, given)
     assert (result["c"] == 0).all()
-    assert not compare(result, reference(program, given, "fast")).passed
-    assert compare(result, reference(program, given, "fast", made.emitted.tensor)).passed
+    assert not compare(result, reference(small, given, "fast")).passed
+    assert compare(result, reference(small, given, "fast", made.emitted.tensor)).passed
 
 
 @pytest.mark.parametrize("native", WAYS)
@@ -191,7 +198,7 @@ r:16 16 4 t[{r},{1},{2}] = b[{r}*4+{2},{1}]
 
 def test_extensions_are_used_where_they_are_asked_for_only() -> None:
     bytes_, halves = (checked(product(t, t, s)) for t, s in (("i8", "i32"), ("bf16", "f32")))
-    for target, fp, program, used in (
+    for target, fp, source, used in (
         ("avx512", "fast", bytes_, ""),
         ("avx512:bf16", "fast", bytes_, ""),
         ("avx512:vnni", "strict", bytes_, "avx512_vnni"),
@@ -200,12 +207,38 @@ def test_extensions_are_used_where_they_are_asked_for_only() -> None:
         ("avx512:bf16", "reassoc", halves, ""),
         ("avx512:bf16", "fast", halves, "avx512_bf16"),
     ):
-        made = emit(program, target, fp=fp)  # type: ignore[arg-type]
+        made = emit(source, target, fp=fp)  # type: ignore[arg-type]
         more = set(made.requires) - set(get_target("avx512").features)
         assert more == ({used} if used else set()), (target, fp)
         assert any(f.startswith(("-mavx512vnni", "-mavx512bf16")) for f in made.flags) == bool(used)
         assert made.tensor == ("pairs" if used == "avx512_bf16" else "")
         assert f"--target {target.replace(':', ' --isa ')} " in made.files[0][1]
+
+
+@pytest.mark.parametrize("native", WAYS)
+@pytest.mark.parametrize("name", ["matmul_i8", "matmul_bf16"])
+def test_kernels_of_the_library_agree(name: str, native: bool) -> None:
+    made = []
+    for n, sizes in enumerate(({"M": 1, "N": 1, "K": 1}, *odd_sizes(name), {"M": 30, "N": 70, "K": 41})):
+        bound = bind(program(name), sizes)
+        made.append(case(f"k{n}_{name}", bound, BOTH, "fast"))
+    assert "_dp" in made[-1].emitted.files[0][1]
+    assert not disagreements(made if native else without_features(made), "fast")
+
+
+def test_the_host_is_told_to_use_what_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    base = get_target("avx512").features
+    for extra, wanted in (
+        ((), "avx512"),
+        (("avx512_bf16", "avx512_vnni"), BOTH),
+        (("avx512_vnni",), "avx512:vnni"),
+    ):
+        cpu = replace(read_cpu(), features=frozenset((*base, *extra)))
+        monkeypatch.setattr("perfdojo.toolchains.cpu.read_cpu", lambda cpu=cpu: cpu)
+        monkeypatch.setattr("perfdojo.backends.host_targets", lambda: ("avx2", "avx512", "c"))
+        assert choose_target("host") == wanted
+        assert choose_target("avx512") == "avx512"
+    assert choose_target("avx512:vnni") == "avx512:vnni"
 
 
 def test_extensions_that_there_are_not_are_refused() -> None:
