@@ -9,15 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from perfdojo.backends import emit, get_target
 from perfdojo.compiler.bind import bind
-from perfdojo.compiler.diagnostics import PerfDojoError
 from perfdojo.compiler.dtypes import BF16, F32, I8, I16, I32, U8, DType
 from perfdojo.compiler.interpret import compare, random_inputs, reference
 from perfdojo.compiler.lowering.lir import INDEX, Call, Const, Load, Var, VType
 from perfdojo.compiler.lowering.target import FpLevel
-from perfdojo.finding import choose_target
-from perfdojo.toolchains.cpu import read_cpu
 from tests.backends.direct import checked, disagreements
 from tests.backends.direct import emitted as as_it_is
 from tests.backends.vectors.cases import Array
@@ -196,25 +192,6 @@ r:16 16 4 t[{r},{1},{2}] = b[{r}*4+{2},{1}]
     assert not disagreements(made if native else without_features(made))
 
 
-def test_extensions_are_used_where_they_are_asked_for_only() -> None:
-    bytes_, halves = (checked(product(t, t, s)) for t, s in (("i8", "i32"), ("bf16", "f32")))
-    for target, fp, source, used in (
-        ("avx512", "fast", bytes_, ""),
-        ("avx512:bf16", "fast", bytes_, ""),
-        ("avx512:vnni", "strict", bytes_, "avx512_vnni"),
-        ("avx512", "fast", halves, ""),
-        ("avx512:vnni", "fast", halves, ""),
-        ("avx512:bf16", "reassoc", halves, ""),
-        ("avx512:bf16", "fast", halves, "avx512_bf16"),
-    ):
-        made = emit(source, target, fp=fp)  # type: ignore[arg-type]
-        more = set(made.requires) - set(get_target("avx512").features)
-        assert more == ({used} if used else set()), (target, fp)
-        assert any(f.startswith(("-mavx512vnni", "-mavx512bf16")) for f in made.flags) == bool(used)
-        assert made.tensor == ("pairs" if used == "avx512_bf16" else "")
-        assert f"--target {target.replace(':', ' --isa ')} " in made.files[0][1]
-
-
 @pytest.mark.parametrize("native", WAYS)
 @pytest.mark.parametrize("name", ["matmul_i8", "matmul_bf16"])
 def test_kernels_of_the_library_agree(name: str, native: bool) -> None:
@@ -224,26 +201,3 @@ def test_kernels_of_the_library_agree(name: str, native: bool) -> None:
         made.append(case(f"k{n}_{name}", bound, BOTH, "fast"))
     assert "_dp" in made[-1].emitted.files[0][1]
     assert not disagreements(made if native else without_features(made), "fast")
-
-
-def test_the_host_is_told_to_use_what_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
-    base = get_target("avx512").features
-    for extra, wanted in (
-        ((), "avx512"),
-        (("avx512_bf16", "avx512_vnni"), BOTH),
-        (("avx512_vnni",), "avx512:vnni"),
-    ):
-        cpu = replace(read_cpu(), features=frozenset((*base, *extra)))
-        monkeypatch.setattr("perfdojo.toolchains.cpu.read_cpu", lambda cpu=cpu: cpu)
-        monkeypatch.setattr("perfdojo.backends.host_targets", lambda: ("avx2", "avx512", "c"))
-        assert choose_target("host") == wanted
-        assert choose_target("avx512") == "avx512"
-    assert choose_target("avx512:vnni") == "avx512:vnni"
-
-
-def test_extensions_that_there_are_not_are_refused() -> None:
-    with pytest.raises(PerfDojoError, match="no extension 'vni' of AVX-512") as caught:
-        get_target("avx512:vni")
-    assert "vnni" in caught.value.hint
-    with pytest.raises(PerfDojoError, match="named twice"):
-        get_target("avx512:vnni,vnni")
