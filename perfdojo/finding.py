@@ -14,7 +14,6 @@ from perfdojo.compiler.diagnostics import PerfDojoError, nearest
 from perfdojo.compiler.ir import Program
 
 if TYPE_CHECKING:
-    from perfdojo.compiler.lowering.target import Target
     from perfdojo.compiler.schedule import Schedule
 
 SCHEDULED = frozenset(("c", "avx2", "avx512", "cuda", "neon"))
@@ -82,18 +81,14 @@ def choose_target(name: str) -> str:
     from perfdojo.backends import extensions_of, get_target, host_targets
 
     if name != "host":
-        return _spelled(get_target(name))
+        return get_target(name).spelled
     from perfdojo.toolchains.cpu import read_cpu
 
     cpu = read_cpu()
     able = [t for n in host_targets() if not cpu.missing((t := get_target(n)).features)]
     best = max(able, key=lambda t: t.vector_bits).name
     isa = ",".join(word for word, feature in extensions_of(best).items() if cpu.has(feature))
-    return _spelled(get_target(f"{best}:{isa}"))
-
-
-def _spelled(target: Target) -> str:
-    return f"{target.name}:{target.isa}" if target.isa else target.name
+    return get_target(f"{best}:{isa}").spelled
 
 
 def read_schedule(path: str) -> Schedule:

@@ -132,10 +132,11 @@ def _dispatch(p: ArgumentParser, raw: Namespace, o: Options) -> int:
 
 
 def _tune(o: Options) -> int:
+    from perfdojo.cli.job import chosen_target
     from perfdojo.cli.tune import tune
-    from perfdojo.finding import choose_target
 
-    folder = o.output or DEFAULT_FOLDER / choose_target(o.target)
+    o, target = chosen_target(o)
+    folder = o.output or DEFAULT_FOLDER / target
     told = tune(o, Screen(o.quiet, silent=o.json), folder)
     if o.json:
         print(json.dumps(told))

@@ -28,15 +28,16 @@ def tune(o: Options, screen: Screen, folder: Path) -> dict[str, Any]:
         PerfDojoError: the kernel is wrong, or nothing can be timed here.
     """
     from perfdojo.backends import get_target
+    from perfdojo.cli.job import chosen_target
     from perfdojo.compiler.bind import bind
     from perfdojo.compiler.transforms.base import Setting
     from perfdojo.compiler.verify import verify
-    from perfdojo.finding import choose_target, default_schedule, read_kernel
+    from perfdojo.finding import default_schedule, read_kernel
     from perfdojo.tuning.machines import problem_of, records_path
     from perfdojo.tuning.records import Records
     from perfdojo.tuning.tune import Tuner
 
-    target = choose_target(o.target)
+    o, target = chosen_target(o)
     bound = bind(read_kernel(o.kernel), o.sizes)
     verify(bound)
     setting = Setting(get_target(target + o.isa), o.fp)

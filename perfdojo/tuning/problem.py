@@ -43,7 +43,7 @@ class Problem:
     @property
     def target(self) -> str:
         """The target with what differs from its default machine."""
-        return f"{self.setting.target.name}{self.setting.target.isa}"
+        return self.setting.target.spelled
 
     @cached_property
     def key(self) -> str:

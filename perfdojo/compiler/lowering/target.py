@@ -65,6 +65,11 @@ class Target:
     wide_copies: bool = False
     rolls: bool = False
 
+    @property
+    def spelled(self) -> str:
+        """The name with the extensions behind a colon, as targets are asked for."""
+        return f"{self.name}:{self.isa}" if self.isa else self.name
+
 
 def at_least(level: FpLevel, needed: FpLevel) -> bool:
     """Tell whether floating-point level `level` allows what `needed` allows."""

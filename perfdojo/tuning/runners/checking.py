@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from perfdojo.compiler.dtypes import F32
 from perfdojo.compiler.interpret import (
     Bounded,
     compare,
@@ -48,12 +49,13 @@ def expected(
         tolerance: errors up to this part of the largest magnitude of an output are fine as well.
     """
     found = []
+    tensor = "pairs" if problem.setting.target.supports("dot:bf16", F32, 16) else ""
     for kind in KINDS:
         inputs = random_inputs(problem.bound, seed, kind)
         if tolerance is None and bits_are_fixed(problem.bound, problem.setting.fp, own_library):
             found.append(Expected(inputs, interpret(problem.bound, inputs), None))
         else:
-            bounds = reference(problem.bound, inputs, problem.setting.fp)
+            bounds = reference(problem.bound, inputs, problem.setting.fp, tensor)
             found.append(Expected(inputs, None, {n: _wider(b, tolerance) for n, b in bounds.items()}))
     return tuple(found)
 
