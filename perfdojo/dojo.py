@@ -170,7 +170,7 @@ class PerfDojo:
         setting = Setting(get_target(self.target), self.mode.fp)
         problem, runner = problem_of(bound, setting)
         is_named = isinstance(ir, str) and "\n" not in ir
-        shipped = default_schedule(str(ir), self.target) if is_named else None
+        shipped = default_schedule(str(ir), setting.target.name) if is_named else None
         patience = self.mode.patience if early_stopping or not self.mode.patience else ENDLESS
         tuner = Tuner(
             problem, runner(self.seed, tolerance), self.search, self.seed, shipped, self._records,
