@@ -108,8 +108,12 @@ class _Maker:
     expressions: Expressions
 
     def factors(self, s: Statement, left: Load, right: Load) -> tuple[Value, Value] | None:
-        """Return both factors in lanes; None where their elements are not neighbours."""
-        if self._neighbours(s.target, 0) is None:
+        """Return both factors in lanes; None where their elements, or those of the sum, are no neighbours."""
+        arena, where = self.expressions.arena, self._neighbours(s.target, 0)
+        if where is None:
+            return None
+        step, rest = split(where, arena.lane_number)
+        if step != 1 or arena.in_lanes(rest):
             return None
         # what changes the signs of a factor is better done to the one that fewer vectors share
         values = [self._factor(x) for x in (left, right)]
@@ -125,7 +129,7 @@ class _Maker:
         def summed(old: Value) -> Value:
             return self.expressions.arena.call(self.dot.op, (old, left, right), old.type)
 
-        return written(s, self.frame, self.expressions, self.frame.parts[0].mask, summed)
+        return written(s, self._at(0), self.expressions, self.frame.parts[0].mask, summed)
 
     def _neighbours(self, e: Load, step: int) -> Linear | None:
         """Return the offset of an access in the first iteration, where `step` is that to the next ones."""

@@ -10,7 +10,7 @@ from perfdojo.compiler.lowering.dots import Dot
 from perfdojo.compiler.lowering.target import FpLevel, Target
 from perfdojo.compiler.plan.arrange import arrange
 from perfdojo.compiler.plan.contraction import Contraction
-from perfdojo.compiler.plan.dots import dot_for, groups_in, in_groups
+from perfdojo.compiler.plan.dots import dot_for, groups_in, in_groups, rows_of_neighbours
 from perfdojo.compiler.plan.packing import pack_streamed
 from perfdojo.compiler.plan.recipes import blocks, extent
 from perfdojo.compiler.plan.rewrites.interchange import interchange
@@ -59,6 +59,8 @@ def _tile(program: Program, c: Contraction, target: Target, fp: FpLevel) -> Prog
     for scope in c.own:
         if scope.mark:
             program = mark(program, scope.name, "")
+    if dot:
+        program = rows_of_neighbours(program, c)
     rest = c.columns
     for n, part in enumerate(parts):
         here = rest

@@ -5,11 +5,12 @@ Such a contraction has its innermost reduction cut into groups, innermost of all
     k { rows { columns { U } } }   ->   k_o { rows { columns { k_i { U } } } }
 
 Neighbours of the factor that moves with the columns are then those of its packed panel, [k_o][columns][k_i].
+The other factor is copied to rows of neighbours before, where they lie apart and there are columns enough.
 """
 
 from __future__ import annotations
 
-from perfdojo.compiler.analysis.touches import written
+from perfdojo.compiler.analysis.touches import reads, written
 from perfdojo.compiler.dtypes import DType
 from perfdojo.compiler.ir import Load, Program, Scope, Statement
 from perfdojo.compiler.lowering.dots import Dot, dot_of, factor_type
@@ -17,9 +18,13 @@ from perfdojo.compiler.lowering.target import FpLevel, Target, at_least
 from perfdojo.compiler.plan.contraction import Contraction
 from perfdojo.compiler.plan.recipes import blocks
 from perfdojo.compiler.plan.rewrites.mark import mark
+from perfdojo.compiler.plan.rewrites.stage_packed import stage_packed
 from perfdojo.compiler.plan.strides import stride
-from perfdojo.compiler.tree import find, nodes
-from perfdojo.compiler.walk import const_int
+from perfdojo.compiler.tree import find, nodes, path
+from perfdojo.compiler.walk import const_int, iterators
+
+LEAST_COLUMNS = 64
+"""Columns from which on it pays to copy the other factor; each of its elements is then used that often."""
 
 
 def dot_for(program: Program, c: Contraction, target: Target, fp: FpLevel) -> Dot | None:
@@ -36,12 +41,26 @@ def dot_for(program: Program, c: Contraction, target: Target, fp: FpLevel) -> Do
         return None
     lanes, k = c.lanes, c.inner[-1]
     kept = [f for f in factors if not stride(program, f, c.columns)]
-    if c.extent(k) < dot.group or len(kept) != 1 or stride(program, kept[0], k) != 1:
+    if c.extent(k) < dot.group or len(kept) != 1:
         return None
-    if c.streamed[0].buffer in written((c.own[0],)):
+    copied = [*c.streamed, *(() if stride(program, kept[0], k) == 1 else kept)]
+    if len(copied) > 1 and c.extent(c.columns) < LEAST_COLUMNS:
+        return None
+    if not written((c.own[0],)).isdisjoint(f.buffer for f in copied):
         return None
     cycle = target.supports(f"cycle:{dot.group}", factor_type(dtype(kept[0])), dot.group * lanes)
     return dot if cycle and target.supports(dot.op, dot.result, lanes) else None
+
+
+def rows_of_neighbours(program: Program, c: Contraction) -> Program:
+    """Copy the factor that does not move with the columns to rows of neighbours, where it is in none."""
+    kept = next(f for f in reads(c.statement) if not stride(program, f, c.columns))
+    if stride(program, kept, c.inner[-1]) == 1:
+        return program
+    used: set[str] = set().union(*(iterators(i) for i in kept.indices))
+    around = path(program, c.columns)[:-1]
+    order = [s for s in (c.rows, *c.inner) if s in used]
+    return stage_packed(program, around, c.columns, kept, order)[0]
 
 
 def in_groups(program: Program, reduction: str, size: int) -> tuple[Program, str]:

@@ -174,6 +174,43 @@ def test_the_bound_of_bf16_is_needed() -> None:
     assert compare(result, reference(small, given, "fast", made.emitted.tensor)).passed
 
 
+OTHERS = {
+    "turned_factor": ("a: i8[23, 13]", "b: i8[23, 70]", "out c: i32[13, 70]",
+                      "13 70 k:23 c[{0},{1}] += i32(a[{k},{0}]) * i32(b[{k},{1}])", True),
+    "both_turned": ("a: u8[23, 13]", "b: i8[70, 23]", "out c: i32[13, 70]",
+                    "13 70 k:23 c[{0},{1}] += i32(a[{k},{0}]) * i32(b[{1},{k}])", True),
+    "one_buffer": ("a: i8[30, 50]", "b: i8[1]", "out c: i32[30, 30]",
+                   "30 n:30 k:50 c[{0},{n}] += i32(a[{0},{k}]) * i32(a[{n},{k}])", True),
+    "channels_last": ("a: i8[9, 8, 20]", "b: i8[3, 3, 20, 40]", "out c: i32[7, 6, 40]",
+                      "7 6 40 r:3 s:3 k:20 c[{0},{1},{2}] += i32(a[{0}+{r},{1}+{s},{k}])"
+                      " * i32(b[{r},{s},{k},{2}])", True),
+    "batches": ("a: i8[3, 13, 21]", "b: i8[3, 21, 34]", "out c: i32[3, 13, 34]",
+                "3 13 34 k:21 c[{0},{1},{2}] += i32(a[{0},{1},{k}]) * i32(b[{0},{k},{2}])", True),
+    "lane_by_lane": ("a: i8[40, 4]", "b: i8[40, 4]", "inout c: i32[40]",
+                     "n:40@vector k:4@unroll c[{n} + {k}//4] += i32(a[{n},{k}]) * i32(b[{n},{k}])", True),
+    "one_sum": ("a: i8[64]", "b: i8[64]", "inout c: i32[1]",
+                "n:16@vector k:4@unroll c[0] += i32(a[{n}*4+{k}]) * i32(b[{n}*4+{k}])", False),
+    "sums_apart": ("a: i8[40, 4]", "b: i8[40, 4]", "inout c: i32[80]",
+                   "n:40@vector k:4@unroll c[{n}*2] += i32(a[{n},{k}]) * i32(b[{n},{k}])", False),
+    "one_value": ("a: i8[4]", "b: i8[4]", "inout c: i32[40]",
+                  "n:40@vector k:4@unroll c[{n}] += i32(a[{k}]) * i32(b[{k}])", False),
+    "products_of_bytes": ("a: i8[40, 4]", "b: i8[4]", "inout c: i32[40]",
+                          "n:40@vector k:4@unroll c[{n}] += i32(a[{n},{k}] * b[{k}])", False),
+    "guard": ("a: i8[40, 4]", "b: i8[4]", "inout c: i32[40]",
+              "n:40@vector k:4@unroll c[{n}] += i32(a[{n},{k}]) * i32(b[{k}]) if {n} < 37", False),
+}  # fmt: skip
+"""Buffers, statement, and whether there are neighbours for the instruction in it."""
+
+
+def test_other_nests() -> None:
+    made = []
+    for name, (a, b, c, statement, used) in OTHERS.items():
+        text = f"kernel k\nin {a}\nin {b}\n{c}\n\n{statement}\n"
+        made.append(case(f"k_{name}", checked(text), BOTH, "strict"))
+        assert ("dpbusd" in made[-1].emitted.files[0][1]) == used, name
+    assert not disagreements(made if NATIVE else without_features(made))
+
+
 @pytest.mark.parametrize("native", WAYS)
 def test_sums_whose_factors_change_in_their_loop(native: bool) -> None:
     text = """\
