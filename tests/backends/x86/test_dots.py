@@ -140,17 +140,17 @@ def without_features(found: list[Case]) -> list[Case]:
 def test_products_of_bytes_are_exact(left: str, right: str, turned: bool, native: bool) -> None:
     made = cases(product(left, right, "i32", turned, "inout"), BOTH, "reassoc")
     texts = [c.emitted.files[0][1] for c in made]
-    # a single element is no tile, three steps are no group
+    # one row is no tile, three steps are no group
     assert ["dpbusd" in t for t in texts] == [True, False, True, True, False, True]
     assert not disagreements(made if native else without_features(made), "strict", ("normal", "special"))
 
 
 @pytest.mark.parametrize("native", WAYS)
 def test_sums_of_extreme_products_wrap(native: bool) -> None:
-    made = [case("k", checked(product("i8", "i8", "i32"), M=2, N=20, K=140_000), BOTH, "strict")]
+    made = [case("k", checked(product("i8", "i8", "i32"), M=3, N=20, K=140_000), BOTH, "strict")]
     library_ = build(made if native else without_features(made))
     for a, b in ((-128, -128), (-128, 127), (127, 127)):
-        given = {"a": np.full((2, 140_000), a, np.int8), "b": np.full((140_000, 20), b, np.int8)}
+        given = {"a": np.full((3, 140_000), a, np.int8), "b": np.full((140_000, 20), b, np.int8)}
         wrapped = (a * b * 140_000 + 2**31) % 2**32 - 2**31
         assert (call(library_, made[0].emitted, given)["c"] == wrapped).all()
 
@@ -158,13 +158,13 @@ def test_sums_of_extreme_products_wrap(native: bool) -> None:
 @pytest.mark.parametrize("native", WAYS)
 def test_products_of_bf16_are_within_the_bound(native: bool) -> None:
     made = cases(product("bf16", "bf16", "f32"), BOTH, "fast")
-    assert ["dpbf16" in c.emitted.files[0][1] for c in made] == [True, False, True, True, True, True]
+    assert ["dpbf16" in c.emitted.files[0][1] for c in made] == [False, False, True, True, False, True]
     kinds = ("normal", "special", "denormal", "huge", "cancel")
     assert not disagreements(made if native else without_features(made), "fast", kinds)
 
 
 def test_the_bound_of_bf16_is_needed() -> None:
-    small = checked(product("bf16", "bf16", "f32"), M=2, N=16, K=8)
+    small = checked(product("bf16", "bf16", "f32"), M=8, N=16, K=8)
     made = case("k", small, BOTH, "fast")
     given = {k: np.full_like(v, 1e-39) for k, v in random_inputs(small, 1, "normal").items()}
     given["b"] = np.full_like(given["b"], 1e38)
