@@ -25,6 +25,7 @@ CASES: dict[str, tuple[Target, FpLevel]] = {
     "outer_lanes": (EIGHT, "reassoc"),
     "sum_around_blocks": (EIGHT, "reassoc"),
     "transposed": (EIGHT, "strict"),
+    "every_second": (MASKED, "strict"),
     "temporaries": (SCALAR, "strict"),
     "fast_division": (SCALAR, "fast"),
     "products_of_bytes": (MASKED, "strict"),

@@ -14,7 +14,7 @@ from perfdojo.backends.x86.conversions import add_conversions
 from perfdojo.backends.x86.memory import GATHERED, OFFSETS, add_memory, gather, gather_pointer
 from perfdojo.backends.x86.reductions import add_reductions, halves
 from perfdojo.backends.x86.registers import Isa, Register
-from perfdojo.backends.x86.zips import add_zips
+from perfdojo.backends.x86.zips import add_evens, add_zips
 from perfdojo.compiler.dtypes import BOOL, I8, I16, I32, I64, U8, DType
 
 ISA = Isa("avx2", 256, opmask=False)
@@ -55,6 +55,7 @@ def table() -> Table:
                 _gathers(result, dtype, offset, n)
     add_reductions(result)
     add_zips(result)
+    add_evens(result)
     return result
 
 

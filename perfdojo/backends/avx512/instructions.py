@@ -19,7 +19,7 @@ from perfdojo.backends.x86.memory import (
 )
 from perfdojo.backends.x86.reductions import add_reductions
 from perfdojo.backends.x86.registers import Isa, Register
-from perfdojo.backends.x86.zips import add_zips
+from perfdojo.backends.x86.zips import add_evens, add_zips
 from perfdojo.compiler.dtypes import BOOL, I8, I16, I32, I64, U8, DType
 
 ISA = Isa("avx512", 512, opmask=True)
@@ -57,6 +57,7 @@ def table() -> Table:
     add_reductions(result)
     add_zips(result)
     add_dots(result)
+    add_evens(result)
     return result
 
 

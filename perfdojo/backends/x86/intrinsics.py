@@ -173,6 +173,7 @@ def _single_registers() -> Iterator[Row]:
         "b32x8 a, b32x8 b, imm imm -> b32x8",
         f"({half} & 2 ? b : a)[4 * ({half} & 1) + i % 4]",
     )
+    yield "_mm256_permute4x64_epi64", "i64x4 a, imm imm -> i64x4", "a[imm >> 2 * i & 3]"
     yield "_mm_srli_si128", "u8x16 a, imm imm -> u8x16", "i + imm < 16 ? a[i + imm] : 0"
     yield "_mm_cvtss_f32", "f32x4 a -> f32", "a[0]"
     yield "_mm_cvtsd_f64", "f64x2 a -> f64", "a[0]"

@@ -83,6 +83,9 @@ def _float_moves(p: str, bits: int) -> Iterator[Row]:
             yield f"{p}_unpackhi_pd", f"{b} a, {b} b -> {b}", "i & 1 ? b[i] : a[i + 1]"
         else:
             yield from _duplicates(p, b, k, bits)
+        if bits == 512:
+            chosen = f"(x[i] & {n} ? b : a)[x[i] & {n - 1}]"
+            yield f"{p}_permutex2var_{t}", f"{b} a, i{width}x{n} x, {b} b -> {b}", chosen
         yield f"{p}_maskz_mov_{t}", f"{k} k, {b} a -> {b}", "k >> i & 1 ? a[i] : 0"
         yield f"{p}_loadu_{t}", f"mem p -> {b}", "p[i]"
         yield f"{p}_storeu_{t}", f"mem p, {b} a -> void", "p[i] = a[i]"

@@ -1,4 +1,4 @@
-"""Steps of a transposition in registers: `zip_low:d` and `zip_high:d` exchange lanes at distance d."""
+"""Moves between lanes: `zip_low:d`, `zip_high:d` exchange them at distance d, `evens`, `odds` part them."""
 
 from __future__ import annotations
 
@@ -18,6 +18,34 @@ def add_zips(table: Table) -> None:
             distance = n >> k
             for op, text in zip(("low", "high"), _pair(register, distance * dtype.bits), strict=True):
                 table.add(f"zip_{op}:{distance}", dtype, n, text, "v,v")
+
+
+def add_evens(table: Table) -> None:
+    """Add what parts the even from the odd lanes of two vectors."""
+    for dtype, n, _ in table.shapes((F32, F64, I32, I64)):
+        for first, op in enumerate(("evens", "odds")):
+            register = Register(dtype, n)
+            text, setup = _every_second(register, first), []
+            if register.bits == 512:
+                lanes = ", ".join(str(first + 2 * k) for k in range(n))
+                setup = [f"const __m512i order = _mm512_setr_epi{dtype.bits}({lanes})"]
+            table.add(op, dtype, n, text, "v,v", setup=setup)
+
+
+def _every_second(register: Register, first: int) -> str:
+    """Return the expression of every second lane of two vectors; one of 512 bits uses their `order`."""
+    p, wide = register.prefix, register.dtype.bits == 64
+    suffix = "pd" if wide else "ps"
+    if register.bits == 512:
+        return _seen_as(register, suffix, f"_mm512_permutex2var_{suffix}({{0}}, order, {{1}})")
+    picked = f"{p}_unpack{('lo', 'hi')[first]}_pd({{0}}, {{1}})"
+    if not wide:
+        picked = f"{p}_shuffle_ps({{0}}, {{1}}, {('0x88', '0xdd')[first]})"
+    if register.bits == 256:
+        # they come from both halves of both vectors: the two quarters in the middle change places
+        cast = f"_mm256_cast{suffix}_si256({picked})"
+        picked = f"_mm256_castsi256_{suffix}(_mm256_permute4x64_epi64({cast}, 0xd8))"
+    return _seen_as(register, suffix, picked)
 
 
 def _pair(register: Register, bits: int) -> tuple[str, str]:

@@ -78,6 +78,7 @@ class Call:
                                     dot:u8: those of a are u8; dot:bf16: of lanes 2k and 2k+1, i16 lanes that
                                     are the bits of bf16, into f32, see `interpret/bound_tensor.py`
         biased(a)                   u8 lanes, i8 lanes plus 128
+        evens(a, b) odds(a, b)      every second lane of a and then of b, from the first or the second one on
         fma(a, b, c)                also made from mul and add at level `contract` and above, with neg around
                                     a or c for subtractions (several lanes)
         mad(a, b, c)                the same in one lane: a * b + c, fused or not, whichever is faster; in

@@ -6,20 +6,23 @@
 
 It is done for loads that stand in one run of stores, as @unroll around @vector leaves them, when together
 they are as many as they have lanes. They read the same elements before and after: nothing in the run writes
-what they load, or what says where it lies.
+what they load, or what says where it lies. Two loads of every second element are taken apart in the same way:
+
+    x[0 + lanes * 2], x[1 + lanes * 2]   ->   let r0 = x[0:4], r1 = x[4:4];  evens(r0, r1), odds(r0, r1)
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+from perfdojo.compiler.dtypes import BOOL
 from perfdojo.compiler.lowering.context import Context
 from perfdojo.compiler.lowering.linear import Linear, plus
-from perfdojo.compiler.lowering.lir import Call, Const, Let, Load, Stmt, Store, Value, Var
+from perfdojo.compiler.lowering.lir import INDEX, Call, Const, Let, Load, Stmt, Store, Value, Var
 from perfdojo.compiler.lowering.walk import ASSIGNMENTS, BLOCKS, Body, Facts, values, with_values
 
-Key = tuple[str, str, int, int, tuple[tuple[int, int], ...]]
-"""Buffer, type, lanes and stride of a load, and the variable part of its offset."""
+Key = tuple[str, str, int, int, int, tuple[tuple[int, int], ...]]
+"""Buffer, type, lanes, stride and first lanes of a load, and the variable part of its offset."""
 
 
 def transposed(body: Body, context: Context, facts: Facts) -> Body:
@@ -51,11 +54,13 @@ class _Run:
         before: dict[int, list[Stmt]] = {}
         columns: dict[int, Value] = {}
         for key, loads in found.items():
-            for group in _complete(loads, key[2]):
+            pairs = key[3] == 2
+            for group in _pairs(loads) if pairs else _complete(loads, key[2]):
                 first = min(self.used[id(load)] for load in group)
-                lets, made = self._columns(key, group)
+                lets, made = self._pair(key, group) if pairs else self._columns(key, group)
                 before.setdefault(first, []).extend(lets)
-                columns |= {id(load): var for load, var in zip(group, made, strict=True)}
+                for load, var in zip(group, made, strict=True):
+                    columns.setdefault(id(load), var)
         if not columns:
             return self.run
         done: dict[int, Value] = {}
@@ -77,8 +82,9 @@ class _Run:
                     self.used.setdefault(id(load), place)
                     stride = self._stride(load) if certain else 0
                     if stride:
-                        form = self.arena.linear(load.offset)
-                        key = load.buffer, load.type.dtype.name, load.type.lanes, stride, form.terms
+                        form, lanes = self.arena.linear(load.offset), load.type.lanes
+                        first = self.arena.span(lanes, load.mask)
+                        key = load.buffer, load.type.dtype.name, lanes, stride, first, form.terms
                         found.setdefault(key, {}).setdefault(form.const, load)
         return found
 
@@ -86,7 +92,7 @@ class _Run:
         """Elements between the lanes of a load that can become a column; 0 for other loads."""
         lanes, dtype = load.type.lanes, load.type.dtype
         where = load.lane_offset
-        if load.mask is not None or not isinstance(where, Call):
+        if not isinstance(where, Call):
             return 0
         arena = self.arena
         if not (
@@ -97,9 +103,44 @@ class _Run:
             return 0
         if not (isinstance(where.args[0], Call) and where.args[0].op == "iota"):
             return 0
+        stride = int(where.args[1].value)
+        if not (load.mask is None or (stride == 2 and self._first_alone(load.mask))):
+            return 0
         steps = [op for d in _distances(lanes) for op in (f"zip_low:{d}", f"zip_high:{d}")]
-        able = all(self.context.supports(op, dtype, lanes) for op in ("load", *steps))
-        return int(where.args[1].value) if able else 0
+        steps = ["evens", "odds"] if stride == 2 else steps
+        memory = "load" if load.mask is None else "masked_load"
+        return stride if all(self.context.supports(op, dtype, lanes) for op in (memory, *steps)) else 0
+
+    @staticmethod
+    def _first_alone(mask: Value) -> bool:
+        """Tell whether a mask is that of the first so many lanes."""
+        return isinstance(mask, Call) and mask.op == "first" and isinstance(mask.args[0], Const)
+
+    def _pair(self, key: Key, loads: list[Load]) -> tuple[list[Stmt], list[Var]]:
+        """Return what defines every second element of a stretch and those between, and their variables.
+
+        Of masked loads the same elements are loaded, and the lanes outside the mask are 0.
+        """
+        start, lanes, type = self.arena.linear(loads[0].offset), key[2], loads[0].type
+        lets: list[Stmt] = []
+
+        def named(value: Value) -> Var:
+            var = self.arena.var(self.context.fresh(key[0]), type)
+            lets.append(Let(var, value))
+            return var
+
+        def row(at: int) -> Value:
+            count = 2 * key[4] - at
+            if count <= 0:
+                return self.arena.const(0.0 if type.dtype.is_float else 0, type)
+            mask = None
+            if count < lanes:
+                mask_type = self.arena.type(BOOL, lanes)
+                mask = self.arena.call("first", (self.arena.const(count, INDEX),), mask_type)
+            return named(self.arena.load(key[0], self.arena.offset(plus(start, Linear(at))), type, mask))
+
+        rows = row(0), row(lanes)
+        return lets, [named(self.arena.call(op, rows, type)) for op in ("evens", "odds")]
 
     def _columns(self, key: Key, loads: list[Load]) -> tuple[list[Stmt], list[Var]]:
         """Return what defines the columns of a square of elements, and the variables that hold them."""
@@ -128,6 +169,20 @@ class _Run:
 def _distances(lanes: int) -> list[int]:
     """Return lanes/2, lanes/4, ... 1: each step exchanges a bit of the row with that bit of the lane."""
     return [lanes >> k for k in range(1, lanes.bit_length())]
+
+
+def _pairs(loads: dict[int, Load]) -> list[list[Load]]:
+    """Return pairs of loads that begin at neighbouring elements, a load in two of them where one is left."""
+    pairs: list[list[Load]] = []
+    end = None
+    for start in sorted(loads):
+        if end is not None and start < end:
+            continue
+        first = next((f for f in (start, start - 1) if f in loads and f + 1 in loads), None)
+        if first is not None:
+            pairs.append([loads[first], loads[first + 1]])
+            end = first + 2
+    return pairs
 
 
 def _complete(loads: dict[int, Load], lanes: int) -> list[list[Load]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from perfdojo.compiler.ir import Buffer, Load, Program
-from perfdojo.compiler.linear import linear
+from perfdojo.compiler.linear import Linear, linear
 from perfdojo.compiler.lowering.layout import layout
 
 
@@ -24,6 +24,17 @@ def stride(program: Program, load: Load, scope: str) -> int | None:
             total += step * form.coefficient(scope)
         elif _occurs(index, scope):
             return None
+    return total
+
+
+def place(program: Program, load: Load) -> Linear | None:
+    """Return where an access lies in its buffer, in elements; None when that is not linear."""
+    total = Linear()
+    for index, step in zip(load.indices, strides(program.buffer(load.buffer)), strict=True):
+        form = linear(index)
+        if form is None:
+            return None
+        total = total.plus(form, step)
     return total
 
 

@@ -13,6 +13,7 @@ from perfdojo.compiler.plan.recipes import blocks
 from perfdojo.compiler.plan.rewrites.fission import fission
 from perfdojo.compiler.plan.rewrites.mark import mark
 from perfdojo.compiler.plan.rewrites.peel import peel
+from perfdojo.compiler.plan.seconds import fetched_ahead, parted
 from perfdojo.compiler.plan.strides import stride
 from perfdojo.compiler.tree import find, nodes
 from perfdojo.compiler.walk import const_int, subexpressions
@@ -67,7 +68,7 @@ def _mark(program: Program, scope: Scope, target: Target) -> Program:
     if prod(const_int(s.extent) for s in inner) * len(statements_in(scope.body)) <= MAX_UNROLLED:
         for s in inner:
             program = mark(program, s.name, "unroll")
-    program = mark(program, scope.name, "vector")
+    program = fetched_ahead(mark(program, scope.name, "vector"), scope)
     if reductions_over(scope):
         return program
     lanes = _lanes(program, scope, target)
@@ -111,13 +112,18 @@ def _split(program: Program, scope: Scope, target: Target, fp: FpLevel) -> tuple
 
 
 def _worthwhile(program: Program, scope: Scope, target: Target) -> bool:
-    """Every access moves by one element along the scope or not at all, and there is a vector to fill."""
+    """Every access moves by one element along the scope or not at all, and there is a vector to fill.
+
+    Every second element may be read where those between are read too.
+    """
     lanes = _lanes(program, scope, target)
     if const_int(scope.extent) < max(2, lanes // (2 if target.masked_memory else 1)):
         return False
     moved = False
     for load, writes in touches(scope.body):
         step = stride(program, load, scope.name)
+        if step == 2 and not writes and parted(program, scope, load.buffer, lanes, target):
+            continue
         if step not in (0, 1):
             return False
         moved = moved or step == 1
