@@ -20,6 +20,7 @@ CASES: dict[str, tuple[Target, FpLevel]] = {
     "tail_masked": (MASKED, "reassoc"),
     "tail_narrower": (EIGHT, "strict"),
     "rows_masked": (MASKED, "contract"),
+    "rows_narrower": (MASKED, "contract"),
     "guarded_lanes": (MASKED, "strict"),
     "gather_lanes": (MASKED, "strict"),
     "outer_lanes": (EIGHT, "reassoc"),

@@ -20,6 +20,7 @@ SIZES = {
     "matmul_bias_relu": {"M": 6, "N": 16, "K": 8},
     "softmax": {"B": 4, "N": 100},
     "conv3x3": {"N": 2, "C": 3, "H": 9, "W": 20, "O": 10},
+    "dwconv3x3": {"N": 1, "C": 2, "H": 9, "W": 24},
     "gemv": {"M": 9, "N": 64},
     "mean_first": {"B": 18, "N": 40},
     "transpose": {"M": 33, "N": 48},

@@ -18,7 +18,7 @@ from perfdojo.compiler.lowering.shared import Shared, shared
 from perfdojo.compiler.lowering.statements import statement
 from perfdojo.compiler.lowering.steps import steps_of
 from perfdojo.compiler.lowering.tell import told
-from perfdojo.compiler.lowering.vectors import MAX_WRITTEN_OUT, VectorScope, partial_width
+from perfdojo.compiler.lowering.vectors import MAX_WRITTEN_OUT, VectorScope, partial_width, stands_alone
 from perfdojo.compiler.lowering.wide import MARKS as WIDE
 from perfdojo.compiler.lowering.wide import wide_copy
 from perfdojo.compiler.walk import const_int
@@ -196,6 +196,7 @@ class Scopes:
             self._shared_in(scope),
             self._open.get(scope.name),
             copies,
+            stands_alone(scope, inner[:-1], self.context),
         )
         reason = ""
         told = set(self._told)

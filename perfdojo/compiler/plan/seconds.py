@@ -26,7 +26,7 @@ CACHED_BYTES = 1 << 20
 
 
 def parted(program: Program, scope: Scope, buffer: str, lanes: int, target: Target) -> bool:
-    """Tell whether all reads of a buffer by twos along `scope` are certain and come in pairs of neighbours."""
+    """Tell whether all reads of a buffer by twos along `scope` are certain, and each has a neighbour."""
     dtype = program.buffer(buffer).dtype
     inner = extents(scope.body)
     if (

@@ -15,6 +15,7 @@ from perfdojo.compiler.plan.rewrites.mark import mark
 from perfdojo.compiler.plan.rewrites.peel import peel
 from perfdojo.compiler.plan.seconds import fetched_ahead, parted
 from perfdojo.compiler.plan.strides import stride
+from perfdojo.compiler.plan.windows import join_rows
 from perfdojo.compiler.tree import find, nodes
 from perfdojo.compiler.walk import const_int, subexpressions
 
@@ -76,7 +77,9 @@ def _mark(program: Program, scope: Scope, target: Target) -> Program:
     rest = 0 if target.masked_memory else whole % lanes
     if rest and whole >= lanes and repeatable(scope):
         program, _, _ = peel(program, scope.name, whole - rest, lanes - rest)
-    block = 0 if inner else _block(program, scope, target)
+    if inner:
+        return join_rows(program, scope.name)
+    block = _block(program, scope, target)
     if not block:
         return program
     program, outer, inside, _ = blocks(program, scope.name, block)
