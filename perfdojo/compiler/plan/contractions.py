@@ -19,6 +19,7 @@ from perfdojo.compiler.plan.rewrites.peel import peel
 from perfdojo.compiler.plan.rewrites.sink import sink
 from perfdojo.compiler.plan.rewrites.tile import tile
 from perfdojo.compiler.plan.shapes import Part, partition
+from perfdojo.compiler.plan.strides import stride
 from perfdojo.compiler.tree import find, nodes
 from perfdojo.compiler.walk import const_int, statements
 
@@ -55,6 +56,7 @@ def _tile(program: Program, c: Contraction, target: Target, fp: FpLevel) -> Prog
         target.masked_memory,
         repeatable(find(program, c.columns)),
         dot.more if dot else 0,
+        any(stride(program, o, c.columns) == stride(program, o, i) for o in c.streamed for i in c.inner),
     )
     for scope in c.own:
         if scope.mark:
