@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from math import prod
 
-from perfdojo.compiler.analysis.touches import repeatable
+from perfdojo.compiler.analysis.touches import reads, repeatable
 from perfdojo.compiler.ir import Program, Scope
 from perfdojo.compiler.lowering.dots import Dot
 from perfdojo.compiler.lowering.target import FpLevel, Target
+from perfdojo.compiler.plan.ahead import fetch_ahead
 from perfdojo.compiler.plan.arrange import arrange
 from perfdojo.compiler.plan.contraction import Contraction
 from perfdojo.compiler.plan.dots import dot_for, groups_in, in_groups, rows_of_neighbours
@@ -69,7 +70,22 @@ def _tile(program: Program, c: Contraction, target: Target, fp: FpLevel) -> Prog
         if n + 1 < len(parts):
             program, here, rest = peel(program, here, part.count * part.size, parts[n + 1].again)
         program = _tile_part(program, here, part, c, target, dot)
-    return program
+    return program if dot else fetch_ahead(program, _next_rows(program, c, parts[0].rows))
+
+
+def _next_rows(program: Program, c: Contraction, rows: int) -> dict[str, int]:
+    """How far ahead the rows of the next tile lie in operands of which each product of a batch has its own.
+
+    Measured on Zen 5, 192 products of 256 x 128 x 256 in main memory: a sixth faster.
+    """
+    batch = [s.name for s in c.around if s not in c.own]
+    kept = [o for o in reads(c.statement) if o not in c.streamed and stride(program, o, c.inner[-1]) == 1]
+    steps = {o.buffer: stride(program, o, c.rows) or 0 for o in kept}
+    return {
+        o.buffer: rows * steps[o.buffer]
+        for o in kept
+        if steps[o.buffer] > 1 and any(stride(program, o, s) for s in batch)
+    }
 
 
 def _tile_part(

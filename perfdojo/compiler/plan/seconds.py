@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import product
 from math import prod
 
 from perfdojo.compiler.analysis.touches import reads, statements_in, touches, written
 from perfdojo.compiler.ir import Program, Scope
-from perfdojo.compiler.lowering.layout import layout
 from perfdojo.compiler.lowering.target import Target
+from perfdojo.compiler.plan.ahead import fetch_ahead
 from perfdojo.compiler.plan.legal import conditional
 from perfdojo.compiler.plan.strides import place, stride
 from perfdojo.compiler.tree import extents
@@ -20,9 +19,6 @@ MAX_WRITTEN_OUT = 32
 AHEAD_BYTES = 12 << 10
 """How far ahead the reads are fetched. Measured on Zen 5: with 26 MB of 2 x 2 squares in the last-level cache
 the hardware alone is slower by a third; half as far, and a third farther, are up to a tenth slower."""
-
-CACHED_BYTES = 1 << 20
-"""Buffers up to this size are in a second-level cache."""
 
 
 def parted(program: Program, scope: Scope, buffer: str, lanes: int, target: Target) -> bool:
@@ -49,13 +45,7 @@ def parted(program: Program, scope: Scope, buffer: str, lanes: int, target: Targ
     return all(at - 1 in starts or at + 1 in starts for starts in found.values() for at in starts)
 
 
-def fetched_ahead(program: Program, scope: Scope) -> Program:
-    """Return the program with large buffers that are read by twos along `scope` fetched ahead of it."""
+def seconds_ahead(program: Program, scope: Scope) -> Program:
+    """Return the program with buffers that are read by twos along `scope` fetched ahead of it."""
     by_twos = {load.buffer for load, _ in touches(scope.body) if stride(program, load, scope.name) == 2}
-    buffers = tuple(
-        replace(b, prefetch=AHEAD_BYTES // b.dtype.bytes)
-        if b.name in by_twos and not b.prefetch and layout(b).bytes > CACHED_BYTES
-        else b
-        for b in program.buffers
-    )
-    return replace(program, buffers=buffers)
+    return fetch_ahead(program, {b: AHEAD_BYTES // program.buffer(b).dtype.bytes for b in by_twos})

@@ -13,7 +13,7 @@ from perfdojo.compiler.plan.recipes import blocks
 from perfdojo.compiler.plan.rewrites.fission import fission
 from perfdojo.compiler.plan.rewrites.mark import mark
 from perfdojo.compiler.plan.rewrites.peel import peel
-from perfdojo.compiler.plan.seconds import fetched_ahead, parted
+from perfdojo.compiler.plan.seconds import parted, seconds_ahead
 from perfdojo.compiler.plan.strides import stride
 from perfdojo.compiler.plan.windows import join_rows
 from perfdojo.compiler.tree import find, nodes
@@ -69,7 +69,7 @@ def _mark(program: Program, scope: Scope, target: Target) -> Program:
     if prod(const_int(s.extent) for s in inner) * len(statements_in(scope.body)) <= MAX_UNROLLED:
         for s in inner:
             program = mark(program, s.name, "unroll")
-    program = fetched_ahead(mark(program, scope.name, "vector"), scope)
+    program = seconds_ahead(mark(program, scope.name, "vector"), scope)
     if reductions_over(scope):
         return program
     lanes = _lanes(program, scope, target)
