@@ -2,16 +2,19 @@
 
 A tile is copied into a small buffer row by row and read from there column by column, so that every cache line
 of both sides is touched once, whatever the strides; lines a power of two apart would push each other out.
+Where the target can, squares of it are turned in registers.
 """
 
 from __future__ import annotations
 
 from perfdojo.compiler.analysis.touches import reads, written
 from perfdojo.compiler.ir import Load, Program, Scope, Statement
-from perfdojo.compiler.plan.legal import conditional, independent
+from perfdojo.compiler.lowering.target import Target
+from perfdojo.compiler.plan.legal import can_vectorize, conditional, independent
 from perfdojo.compiler.plan.recipes import extent, order_chain
 from perfdojo.compiler.plan.rewrites.fission import fission
 from perfdojo.compiler.plan.rewrites.interchange import interchange
+from perfdojo.compiler.plan.rewrites.mark import mark
 from perfdojo.compiler.plan.rewrites.peel import peel
 from perfdojo.compiler.plan.rewrites.stage_packed import stage_packed
 from perfdojo.compiler.plan.rewrites.tile import tile
@@ -29,13 +32,17 @@ ROWS, LINE = 8, 16
 """Inner tile: rows of the target, and elements of a row that make a 64-byte line of f32."""
 
 
-def tile_transposes(program: Program) -> Program:
+SQUARES = (16, 8)
+"""Sides of squares that are turned in registers, best first; smaller ones leave it to the compiler."""
+
+
+def tile_transposes(program: Program, target: Target) -> Program:
     """Return the program with every transposing statement tiled."""
     for around, statement in statements(program):
         # what is tiled has a nest of its own, so that the others stay as they were found
         found = _crossed(program, around, statement)
         if found is not None:
-            program = _tiled(program, *found)
+            program = _tiled(program, *found, target)
     return program
 
 
@@ -64,7 +71,7 @@ def _load(program: Program, s: Statement, read: str, write: str) -> Load | None:
     return None
 
 
-def _tiled(program: Program, read: str, write: str) -> Program:
+def _tiled(program: Program, read: str, write: str, target: Target) -> Program:
     """read { write { S } }  ->  read_o { write_o { copy; read_i { write_i { S } } } } and what is left."""
     ordered = order_chain(program, [read, write])
     if ordered is None:
@@ -80,9 +87,51 @@ def _tiled(program: Program, read: str, write: str) -> Program:
     program, _, rows = tile(program, read, sides[read])
     program, _, line = tile(program, write, sides[write])
     program = _staged(interchange(program, rows), rows, line)
+    square = _square(program, rows, line, target)
+    if square:
+        return _in_registers(program, rows, line, square)
     program, _, rows_i = tile(program, rows, _inner(sides[read], ROWS))
     program, _, _ = tile(program, line, _inner(sides[write], LINE))
     return interchange(program, rows_i)
+
+
+def _square(program: Program, rows: str, line: str, target: Target) -> int:
+    """The side of the squares that a tile may be cut into and turned in registers; 0 when in none."""
+    scope = find(program, line)
+    statement = scope.body[0]
+    assert isinstance(statement, Statement)
+    load = _load(program, statement, rows, line)
+    if (
+        load is None
+        or load in conditional(statement)
+        or load.buffer == statement.target.buffer
+        or not can_vectorize(program, scope, "strict")
+        or any(stride(program, o, line) not in (0, 1) for o in reads(statement) if o != load)
+    ):
+        return 0
+    dtype = program.buffer(load.buffer).dtype
+    for side in SQUARES:
+        steps = [f"zip_{op}:{side >> k}" for op in ("low", "high") for k in range(1, side.bit_length())]
+        able = all(target.supports(op, dtype, side) for op in ("load", "gather", *steps))
+        if able and min(extent(program, rows), extent(program, line)) >= side:
+            return side
+    return 0
+
+
+def _in_registers(program: Program, rows: str, line: str, side: int) -> Program:
+    """rows { line { S } }  ->  rows_o { line_o { rows_i:n { line_i { S } } } } and what is left, in scalars.
+
+    Lines are written whole where that is possible: they may be the power of two apart that pushes them out.
+    """
+    for scope in (line, rows):
+        left = extent(program, scope) % side
+        if left:
+            program, _, _ = peel(program, scope, extent(program, scope) - left)
+    if len(find(program, rows).body) > 1:
+        program, _ = fission(program, rows, [1])
+    program, _, rows_i = tile(program, rows, side)
+    program, _, line_i = tile(program, line, side if extent(program, line) % LINE else LINE)
+    return mark(mark(interchange(program, rows_i), rows_i, "unroll"), line_i, "vector")
 
 
 def _staged(program: Program, rows: str, line: str) -> Program:
