@@ -41,6 +41,8 @@ NARROW = ("matmul_i8", "matmul_f16", "matmul_bf16")
 PLANNED = {
     ("bmm", "neon"),
     ("bmm", "avx512"),
+    ("matmul", "avx512"),
+    ("gemm_f64", "avx512"),
     ("conv3x3", "neon"),
     *((k, t) for k in NARROW for t in ("avx2", "avx512")),
 }
