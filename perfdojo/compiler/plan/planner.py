@@ -27,7 +27,7 @@ def plan(program: Program, target: Target, fp: FpLevel, threads: int) -> Program
     program = drop_single(stage_paddings(program))
     program = tile_contractions(program, target, fp)
     program = arrange_reductions(program, target, fp)
-    program = drop_single(tile_transposes(program, target))
+    program = drop_single(tile_transposes(program, target, fp))
     program = vectorize_rest(program, target, fp)
     program = store_past_caches(program, target, fp)
     return mark_threads(program, threads)

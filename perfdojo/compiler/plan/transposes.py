@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from perfdojo.compiler.analysis.touches import written
 from perfdojo.compiler.ir import Program, Scope, Statement
-from perfdojo.compiler.lowering.target import Target
+from perfdojo.compiler.lowering.target import FpLevel, Target
+from perfdojo.compiler.plan.blocks import tile_in_blocks
 from perfdojo.compiler.plan.legal import conditional, independent
 from perfdojo.compiler.plan.recipes import extent, order_chain
 from perfdojo.compiler.plan.rewrites.fission import fission
@@ -32,13 +33,13 @@ ROWS = 8
 """Rows of the target in an inner tile, which has a `LINE` of each."""
 
 
-def tile_transposes(program: Program, target: Target) -> Program:
+def tile_transposes(program: Program, target: Target, fp: FpLevel) -> Program:
     """Return the program with every transposing statement tiled."""
     for around, statement in statements(program):
         # what is tiled has a nest of its own, so that the others stay as they were found
         found = _crossed(program, around, statement)
         if found is not None:
-            program = _tiled(program, *found, target)
+            program = _tiled(program, *found, target, fp)
     return program
 
 
@@ -58,12 +59,15 @@ def _crossed(program: Program, around: tuple[Scope, ...], s: Statement) -> tuple
     return None
 
 
-def _tiled(program: Program, read: str, write: str, target: Target) -> Program:
+def _tiled(program: Program, read: str, write: str, target: Target, fp: FpLevel) -> Program:
     """read { write { S } }  ->  read_o { write_o { copy; read_i { write_i { S } } } } and what is left."""
     ordered = order_chain(program, [read, write])
     if ordered is None:
         return program
     program = ordered
+    blocks = tile_in_blocks(program, read, write, target, fp)
+    if blocks is not None:
+        return blocks
     square = square_side(program, read, write, target)
     close = close_lines(program, read, write)
     if square and not close[0]:
