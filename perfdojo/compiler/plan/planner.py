@@ -8,6 +8,7 @@ from perfdojo.compiler.plan.contractions import tile_contractions
 from perfdojo.compiler.plan.padding import stage_paddings
 from perfdojo.compiler.plan.reductions import arrange_reductions
 from perfdojo.compiler.plan.rewrites.drop_single import drop_single
+from perfdojo.compiler.plan.rows import fetch_rows
 from perfdojo.compiler.plan.stores import store_past_caches
 from perfdojo.compiler.plan.threads import mark_threads
 from perfdojo.compiler.plan.transposes import tile_transposes
@@ -30,6 +31,7 @@ def plan(program: Program, target: Target, fp: FpLevel, threads: int) -> Program
     program = drop_single(tile_transposes(program, target, fp))
     program = vectorize_rest(program, target, fp)
     program = store_past_caches(program, target, fp)
+    program = fetch_rows(program, target, fp)
     return mark_threads(program, threads)
 
 
