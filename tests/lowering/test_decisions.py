@@ -147,3 +147,23 @@ def test_a_value_is_loaded_once() -> None:
     text = "kernel k\nin x: f32[9]\nout y: f32[9]\n\n9 y[{0}] = x[{0}] * x[{0}] + x[{0}]\n"
     lets = [s for s in _all(lowered(text, SCALAR).body) if isinstance(s, Let)]
     assert [s.var.name for s in lets] == ["x_0"]
+
+
+@pytest.mark.parametrize(
+    ("bits", "extent", "kept"), [(512, 1024, 1), (512, 256, 1), (512, 192, 0), (512, 2048, 0), (256, 512, 0)]
+)
+def test_loops_that_sum_short_rows_line_by_line_are_not_written_out(
+    bits: int, extent: int, kept: int
+) -> None:
+    text = "kernel k\nin x: f32[9, 1]\nout y: f32[9]\n\n9 n:1@vector y[{0}] += x[{0},{1}]\n"
+    text = text.replace("9, 1]", f"9, {extent}]").replace("n:1@", f"n:{extent}@")
+    function = lowered(text, replace(EIGHT, vector_bits=bits))
+    loops = [s for s in _all(function.body) if isinstance(s, For) and s.var.name == "n"]
+    assert [s.unroll for s in loops] == [kept]
+
+
+def test_a_loop_that_only_copies_is_left_to_the_compiler() -> None:
+    text = "kernel k\nin x: f32[9, 1024]\nout y: f32[9, 1024]\n\n9 n:1024@vector y[{0},{1}] = x[{0},{1}]\n"
+    function = lowered(text, replace(EIGHT, vector_bits=512))
+    loops = [s for s in _all(function.body) if isinstance(s, For) and s.var.name == "n"]
+    assert [s.unroll for s in loops] == [0]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from perfdojo.compiler.dtypes import BOOL
-from perfdojo.compiler.ir import Load, Node, Op, Scope, Statement
+from perfdojo.compiler.ir import Load, Node, Scope, Statement
 from perfdojo.compiler.lowering.accumulators import Accumulators
 from perfdojo.compiler.lowering.context import Context, Frame, NotVectorisableError, Part
 from perfdojo.compiler.lowering.expressions import Expressions
@@ -15,7 +15,7 @@ from perfdojo.compiler.lowering.lanes import Sums, inner_scopes, inner_statement
 from perfdojo.compiler.lowering.linear import Linear, plus
 from perfdojo.compiler.lowering.lir import INDEX, For, Stmt, Value
 from perfdojo.compiler.lowering.shared import Shared
-from perfdojo.compiler.walk import const_int, iterators, loads, subexpressions
+from perfdojo.compiler.walk import const_int, iterators, loads
 
 MAX_WRITTEN_OUT = 8
 """Vectors of a scope that are written out one after the other instead of in a loop."""
@@ -25,9 +25,6 @@ MAX_STATEMENTS = 512
 
 MAX_PARTIAL = 4
 """Partial results of one sum: an addition takes about as many cycles as this times its throughput."""
-
-LONG = frozenset(("exp", "log", "tanh", "erf", "sin", "cos", "sigmoid", "pow"))
-"""Operations of many instructions: two vectors of them fill the registers."""
 
 Nodes = Callable[[tuple[Node, ...], Frame], list[Stmt]]
 
@@ -160,10 +157,5 @@ def partial_width(scope: Scope, lanes: int, home: Scope, sums: Sums) -> int:
     """Return over how many vectors each sum of a vector scope is spread."""
     inside = (home, *inner_scopes(home.body))
     elements = len(sums.statements) * prod(const_int(s.extent) for s in inside if s.mark == "unroll")
-    long = any(
-        isinstance(e, Op) and e.op in LONG
-        for s in inner_statements(scope.body)
-        for e in subexpressions(s.value)
-    )
     vectors = const_int(scope.extent) // lanes
-    return max(1, min(2 if long else MAX_PARTIAL, vectors, 8 // elements))
+    return max(1, min(MAX_PARTIAL, vectors, 8 // elements))
