@@ -23,6 +23,7 @@ RUN: dict[str, Callable[..., Any]] = {
     "div": np.divide,
     "min_raw": lambda a, b: np.where(a < b, a, b),
     "max_raw": lambda a, b: np.where(a > b, a, b),
+    "scale": lambda a, b: np.ldexp(a, b.astype(np.int32)),
     "fma": fma32,
     "fms": lambda a, b, c: fma32(a, b, -c),
     "fnma": lambda a, b, c: fma32(-a, b, c),

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from perfdojo.compiler.elementary.describe import VECTOR_FUNCTIONS, describe
 from perfdojo.compiler.elementary.routine import PRIMITIVES
+from perfdojo.compiler.elementary.scaled import scaled
 from perfdojo.compiler.interpret import functions
 from perfdojo.compiler.ulp import ULP
 from tests.elementary.arguments import dense, near_edges, same_bits
@@ -46,6 +47,18 @@ def test_pow_is_within_its_bound() -> None:
 def test_routine_and_interpreter_agree_to_the_bit(name: str) -> None:
     x = dense()
     assert same_bits(evaluate(describe(name), x), getattr(functions, name)(x))
+
+
+@pytest.mark.parametrize("name", VECTOR_FUNCTIONS)
+def test_scaled_routines_give_the_same_bits(name: str) -> None:
+    x = np.concatenate([dense(), np.linspace(-104, -86, 20_011, dtype=np.float32)])  # results are subnormal
+    assert same_bits(evaluate(scaled(describe(name)), x), getattr(functions, name)(x))
+
+
+def test_scaling_takes_the_place_of_two_products() -> None:
+    shorter = {n for n in VECTOR_FUNCTIONS if scaled(describe(n)).instructions < describe(n).instructions}
+    assert shorter == {"exp"}
+    assert scaled(describe("exp")).instructions == 15
 
 
 def test_routines_use_all_their_steps_and_are_short() -> None:

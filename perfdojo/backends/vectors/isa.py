@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from perfdojo.compiler.dtypes import BF16, F16, F32, DType
+from perfdojo.compiler.elementary.describe import describe
+from perfdojo.compiler.elementary.routine import Routine
 
 if TYPE_CHECKING:
     from perfdojo.backends.vectors.instruction import Instruction
@@ -100,6 +102,10 @@ class Isa(ABC):
     @abstractmethod
     def primitives(self) -> Mapping[str, str]:
         """The format of each operation of `compiler/elementary/routine.py` that is no record of the table."""
+
+    def routine(self, name: str) -> Routine:
+        """Return an elementary function as this machine computes it best, the same bits everywhere."""
+        return describe(name)
 
     @abstractmethod
     def division(self, table: Table, op: str, divisor: int, dtype: DType, n: int) -> Instruction | None:

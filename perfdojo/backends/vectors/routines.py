@@ -7,7 +7,6 @@ import math
 from perfdojo.backends.vectors.instruction import c_function
 from perfdojo.backends.vectors.table import Table
 from perfdojo.compiler.dtypes import F32, I32
-from perfdojo.compiler.elementary.describe import describe
 from perfdojo.compiler.elementary.routine import PRIMITIVES, Step
 
 _RECORDS = {"neg": "neg", "abs": "abs", "floor": "floor", "round_even": "round", "select": "pick"}
@@ -21,7 +20,7 @@ def routine_name(name: str, n: int) -> str:
 
 def routine_function(table: Table, name: str, n: int) -> str:
     """Return the C function of one of `VECTOR_FUNCTIONS` on vectors of `n` f32."""
-    routine = describe(name)
+    routine = table.isa.routine(name)
     vector, register = table.vector(F32, n), table.isa.register(F32, n)
     types = {"f32": vector, "i32": table.vector(I32, n), "mask": table.records["compare:lt", "f32", n].result}
     arguments = ", ".join(f"{vector} {p}" for p in routine.params)

@@ -58,6 +58,15 @@ static inline void _mm_prefetch(const void *p, int hint) { (void)p, (void)hint; 
 
 SUPPORT = """\
 static inline int pd_clamp(int x, int low, int high) { return x < low ? low : x > high ? high : x; }
+/* a 2^floor(b), rounded once; infinite b are obeyed by a quiet NaN too */
+static inline float pd_scaled(float a, float b) {
+    uint32_t bits;
+    memcpy(&bits, &a, sizeof bits);
+    if (__builtin_isinf(b) && (bits & 0x7fc00000) == 0x7fc00000) return b > 0 ? b : 0.0f;
+    if (b - b != 0.0f) return a * __builtin_exp2f(b);
+    const float floor = __builtin_floorf(b);
+    return (float)__builtin_scalbn(a, floor < -700 ? -700 : floor > 700 ? 700 : (int)floor);
+}
 static inline uint32_t pd_at_u32(const void *p, int64_t bytes) {
     uint32_t x;
     memcpy(&x, (const char *)p + bytes, sizeof x);

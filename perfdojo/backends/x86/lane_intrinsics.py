@@ -47,6 +47,8 @@ def _floats(p: str, bits: int) -> Iterator[Row]:
         for name, sign in (("min", "<"), ("max", ">")):
             chosen = f"k >> i & 1 ? (a[i] {sign} b[i] ? a[i] : b[i]) : c[i]"
             yield f"{p}_mask_{name}_{t}", f"{v} c, {k} k, {v} a, {v} b -> {v}", chosen
+        if t == "ps":
+            yield f"{p}_scalef_ps", f"{v} a, {v} b -> {v}", "pd_scaled(a[i], b[i])"
         yield f"{p}_fmadd_{t}", f"{v} a, {v} b, {v} c -> {v}", f"__builtin_fma{f}(a[i], b[i], c[i])"
         yield f"{p}_fmsub_{t}", f"{v} a, {v} b, {v} c -> {v}", f"__builtin_fma{f}(a[i], b[i], -c[i])"
         yield f"{p}_fnmadd_{t}", f"{v} a, {v} b, {v} c -> {v}", f"__builtin_fma{f}(-a[i], b[i], c[i])"

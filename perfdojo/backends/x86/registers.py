@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING
 from perfdojo.backends.vectors import isa
 from perfdojo.backends.vectors.isa import carried
 from perfdojo.compiler.dtypes import DType
+from perfdojo.compiler.elementary.describe import describe
+from perfdojo.compiler.elementary.routine import Routine
+from perfdojo.compiler.elementary.scaled import scaled
 
 if TYPE_CHECKING:
     from perfdojo.backends.vectors.instruction import Instruction
@@ -62,6 +65,10 @@ class Isa(isa.Isa):
         """The format of each operation of an elementary function that is no record of the table."""
         return PRIMITIVES
 
+    def routine(self, name: str) -> Routine:
+        """Return an elementary function; AVX-512 multiplies by powers of two."""
+        return scaled(describe(name)) if self.opmask else describe(name)
+
     def division(self, table: Table, op: str, divisor: int, dtype: DType, n: int) -> Instruction | None:
         """Return the record of `//` or `%` by a positive constant; None when a loop does it as fast."""
         from perfdojo.backends.x86.division import division
@@ -98,6 +105,7 @@ PRIMITIVES: dict[str, str] = {
     **{op: f"<p>_{op}_ps({{0}}, {{1}})" for op in ("add", "sub", "mul", "div")},
     "min_raw": "<p>_min_ps({0}, {1})",
     "max_raw": "<p>_max_ps({0}, {1})",
+    "scale": "<p>_scalef_ps({0}, {1})",
     "fma": "<p>_fmadd_ps({0}, {1}, {2})",
     "fms": "<p>_fmsub_ps({0}, {1}, {2})",
     "fnma": "<p>_fnmadd_ps({0}, {1}, {2})",

@@ -23,6 +23,7 @@ PRIMITIVES: dict[str, Primitive] = {
     "const_f32": Primitive((), "f32", immediate=True),
     "const_i32": Primitive((), "i32", immediate=True),
     **{op: Primitive(("f32", "f32"), "f32") for op in ("add", "sub", "mul", "div", "min_raw", "max_raw")},
+    "scale": Primitive(("f32", "f32"), "f32"),
     **{op: Primitive(("f32", "f32", "f32"), "f32") for op in ("fma", "fms", "fnma")},
     **{op: Primitive(("f32",), "f32") for op in ("sqrt", "neg", "abs", "round_even", "floor")},
     **{op: Primitive(("f32", "f32"), "mask") for op in ("lt", "le", "gt", "ge", "eq", "ne", "unordered")},
@@ -39,7 +40,8 @@ PRIMITIVES: dict[str, Primitive] = {
 fma a*b + c, fms a*b - c, fnma c - a*b, each rounded once. min_raw is `a < b ? a : b` and max_raw
 `a > b ? a : b`, so the second operand wins when one is NaN. Comparisons with a NaN are false, but for ne and
 unordered. select takes its second operand where the mask is set. cvt_X_Y takes X and gives Y, to nearest
-even. sar keeps the sign, shr does not.
+even. scale is a 2^b rounded once, b whole; only `scaled` puts it in, for machines that have it. sar keeps the
+sign, shr does not.
 """
 
 
