@@ -42,6 +42,7 @@ PLANNED = {
     ("bmm", "neon"),
     ("bmm", "avx512"),
     ("matmul", "avx512"),
+    ("conv1x1", "avx512"),
     ("gemm_f64", "avx512"),
     ("conv3x3", "neon"),
     *((k, t) for k in NARROW for t in ("avx2", "avx512")),
