@@ -113,7 +113,7 @@ def test_schedule_replays_at_the_sizes_of_its_kernel(kernel: str, target: str) -
 def test_scheduled_kernels_agree_at_small_sizes(target: str, size: int) -> None:
     chosen = [(k, t, dict.fromkeys(SIZES[k].prime, size)) for k, t in SHIPPED if t == target]
     chosen = [(k, t, s) for k, t, s in chosen if work(_bound(k, s)).executions <= EXECUTIONS]
-    assert len(chosen) > 20
+    assert chosen
     assert not _wrong(chosen, ("tamed", "special"))
 
 
