@@ -138,3 +138,20 @@ def test_nothing_is_loaded_from_memory_that_nobody_has_written() -> None:
     program, emitted = made(UNWRITTEN)
     assert "cudaMallocAsync" in emitted.files[0][1]
     assert ran(program, emitted).outcome == "ok"
+
+
+UNREAD = """kernel unread
+in  x: f64[2]
+out y: f64[2]
+tmp t: f64[64]
+
+2@grid_x 2@unroll 32@block_x t[{1}*32 + {2}] = x[{0}]
+| y[{0}] = x[{0}]
+"""
+
+
+@needs_cxx
+def test_unrolled_loops_around_what_nobody_reads_are_empty() -> None:
+    program, emitted = made(UNREAD)
+    assert "cudaMalloc" not in emitted.files[0][1]
+    assert ran(program, emitted).outcome == "ok"

@@ -42,9 +42,9 @@ def _moved(loops: list[For], part: Threads, arena: Arena) -> Stmt | None:
     """Return the code of loops around one product; None where they hold something else."""
     told = [s for s in part.body if isinstance(s, Comment)]
     rest = [s for s in part.body if not isinstance(s, Comment | Allocate)]
-    loads, product = rest[:-1], rest[-1]
-    if not (isinstance(product, Tensor) and product.kind == "product"):
+    if not rest or not (isinstance(product := rest[-1], Tensor) and product.kind == "product"):
         return None
+    loads = rest[:-1]
     placed: dict[int, list[Stmt]] = {}
     allocations: list[Stmt] = []
     factors = []
