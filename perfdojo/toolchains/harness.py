@@ -21,7 +21,7 @@ from perfdojo.toolchains.places import Places
 from perfdojo.toolchains.process import Finished, Limits, run
 from perfdojo.toolchains.results import Failure, Outcome
 
-HARNESS_FILES = ("harness.c", "buffers.h", "faults.h", "timing.h")
+HARNESS_FILES = ("harness.c", "alone.h", "buffers.h", "faults.h", "timing.h")
 SHORTEST_SAMPLE_S = 50e-6
 UNKNOWN_CACHE_BYTES = 128 << 20
 

@@ -207,6 +207,17 @@ def test_openmp_runs_with_the_threads_asked_for(host: Host) -> None:
         assert result.outputs["d"].tolist() == [threads_wanted]
 
 
+def test_a_kernel_starts_no_process(ran: Ran) -> None:
+    """A kernel that does so again and again would take all that the machine has before it is stopped."""
+    body = loop("d[i] = s[i];") + " for (int k = 0; k < 3; k++) {"
+    body += ' pid_t p = k ? k > 1 ? (pid_t)syscall(SYS_clone, 17, 0, 0, 0, 0) : -system("true") : fork();'
+    body += " if (p == 0) _exit(0); d[k] = p < 0 ? -1 : 1; }"
+    result = ran(
+        kernel(body, includes=("sys/syscall.h", "sys/types.h", "unistd.h"), flags=("-D_GNU_SOURCE",))
+    )
+    assert result.outputs["d"][:4].tolist() == [-1, -1, -1, 3], result.text
+
+
 def test_code_that_does_not_compile_is_a_failure(host: Host) -> None:
     failed = build(kernel("d[0] = s[0] +;"), host)
     assert isinstance(failed, Failure)

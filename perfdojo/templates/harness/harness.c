@@ -26,6 +26,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "alone.h"
 #include "buffers.h"
 
 struct plan {
@@ -167,6 +168,7 @@ int main(void)
     plan.arguments = calloc((size_t)plan.count + 1, sizeof *plan.arguments);
     if (!plan.arguments) out_of_memory();
     if (plan.cpu_count) sched_setaffinity(0, sizeof plan.cpus, &plan.cpus);
+    stay_alone();
     load_kernel();
     for (int i = 0; i < plan.count; i++)
         if (plan.buffers[i].reads && !load_input(&plan.buffers[i], i))
