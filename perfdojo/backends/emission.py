@@ -90,15 +90,10 @@ def emit(
     body, openmp = _body(function, printer, threads)
     body = [*unused(function, arguments, names), *body]
     includes, helpers = _helpers(printer, vectors, openmp)
-    done = work(options.origin or program)
-    emitted = EmittedSource(
-        kernel=program.name,
-        target=target.name,
+    emitted = replace(
+        described(program, function, target, fp, options),
         symbol=symbol,
         arguments=arguments,
-        files=(),
-        sizes=tuple((s.name, const_int(s.value)) for s in program.sizes),
-        fp=fp,
         flags=(
             *options.flags,
             *(vectors.flags() if vectors else ()),
@@ -108,11 +103,7 @@ def emit(
         requires=(*target.features, *(vectors.needs() if vectors else ())),
         emulation=options.emulation,
         workspace=tuple(workspace(function.body)),
-        flops=done.flops,
-        integer_ops=done.integer_ops,
-        bytes=done.bytes,
         tensor="pairs" if _by_pairs(function) else "",
-        notes=function.notes,
     )
     comment = made_by(options.origin or program, emitted, target, threads, options.scheduled)
     templates = environment()
@@ -138,6 +129,27 @@ def emit(
         prototype=prototype.replace("restrict", "PERFDOJO_RESTRICT"),
     )
     return replace(emitted, files=((file, source_text), (header, header_text)))
+
+
+def described(
+    program: Program, function: Function, target: Target, fp: FpLevel, options: EmitOptions
+) -> EmittedSource:
+    """Return what every backend says of its source: no symbol, no arguments and no files yet."""
+    done = work(options.origin or program)
+    return EmittedSource(
+        kernel=program.name,
+        target=target.name,
+        symbol="",
+        arguments=(),
+        files=(),
+        sizes=tuple((s.name, const_int(s.value)) for s in program.sizes),
+        fp=fp,
+        flags=options.flags,
+        flops=done.flops,
+        integer_ops=done.integer_ops,
+        bytes=done.bytes,
+        notes=function.notes,
+    )
 
 
 def cmake(emitted: EmittedSource) -> str:

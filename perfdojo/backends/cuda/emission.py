@@ -12,7 +12,7 @@ from perfdojo.backends.counters import narrow
 from perfdojo.backends.cuda.printer import CudaPrinter
 from perfdojo.backends.cuda.rtc import instead_of_headers
 from perfdojo.backends.cuda.tensor import ALIGNED, WORDS
-from perfdojo.backends.emission import EmitOptions, argument, environment, nested
+from perfdojo.backends.emission import EmitOptions, argument, described, environment, nested
 from perfdojo.backends.helpers import helper_text
 from perfdojo.backends.names import Names
 from perfdojo.backends.statements import lines
@@ -25,8 +25,6 @@ from perfdojo.compiler.lowering.lir import Allocate, Copy, Kernel, Load, Stmt, S
 from perfdojo.compiler.lowering.lower import lower
 from perfdojo.compiler.lowering.target import FpLevel, Target
 from perfdojo.compiler.lowering.walk import values
-from perfdojo.compiler.walk import const_int
-from perfdojo.compiler.work import work
 
 RETURNS = (
     "The pointers are of memory of the device. The work is put into the stream. Returns 0, or a cudaError_t:"
@@ -75,25 +73,15 @@ def emitted(program: Program, target: Target, fp: FpLevel, options: EmitOptions)
     total, temporaries = _memory(heap, printer)
     wide = _wide(function.body)
     tensors = [s for s in nested(function.body) if isinstance(s, Tensor)]
-    done = work(options.origin or program)
-    made = EmittedSource(
-        kernel=program.name,
-        target=target.name,
+    made = replace(
+        described(program, function, target, fp, options),
         symbol=symbol,
         arguments=arguments,
-        files=(),
-        sizes=tuple((s.name, const_int(s.value)) for s in program.sizes),
-        fp=fp,
-        flags=options.flags,
         workspace=tuple(
             f"{a.buffer}, {a.copies * a.elems * a.dtype.bytes} bytes of the device" for a in heap
         ),
-        flops=done.flops,
-        integer_ops=done.integer_ops,
-        bytes=done.bytes,
         alignment=max((wide[a.name] for a in arguments if a.name in wide), default=0),
         tensor=_tensor(tensors),
-        notes=function.notes,
     )
     aligned = [names.give("buffer", a.name) for a in arguments if a.name in wide]
     frame: dict[str, object] = {

@@ -10,6 +10,7 @@ from perfdojo.backends.emission import (
     EmitOptions,
     argument,
     declaration,
+    described,
     environment,
     nested,
     unused,
@@ -35,8 +36,6 @@ from perfdojo.compiler.lowering.lir import Allocate, Function
 from perfdojo.compiler.lowering.lower import lower
 from perfdojo.compiler.lowering.nests.found import DIVIDER
 from perfdojo.compiler.lowering.target import FpLevel, Target
-from perfdojo.compiler.walk import const_int
-from perfdojo.compiler.work import work
 
 ALIGNMENT = 8
 """Bytes that pointers are multiples of: data movers ignore the low three bits of addresses."""
@@ -101,27 +100,16 @@ def _described(
 ) -> EmittedSource:
     """Return what is said of the source, but for its symbol, arguments and files."""
     shares = {s.who for s in shares_of(function)}
-    done = work(options.origin or program)
-    return EmittedSource(
-        kernel=program.name,
-        target=target.name,
-        symbol="",
-        arguments=(),
-        files=(),
-        sizes=tuple((s.name, const_int(s.value)) for s in program.sizes),
-        fp=fp,
+    return replace(
+        described(program, function, target, fp, options),
         flags=(*_flags(options.flags, target), *(RACELESS if shares else ())),
         requires=tuple(f for f in target.features if f == DIVIDER),
         links=("-lgcc",),
         workspace=tuple(_own_words(w) for w in workspace(function.body)),
-        flops=done.flops,
-        integer_ops=done.integer_ops,
-        bytes=done.bytes,
         alignment=ALIGNMENT,
         cores=(options.cores or target.cores) if "cores" in shares else 1,
         dma="dma" in shares,
         memory="main" if "dma" in shares else "tcdm" if streams_of(function) else "",
-        notes=function.notes,
     )
 
 
