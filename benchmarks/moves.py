@@ -85,7 +85,7 @@ def long_schedule(program: Program, setting: Setting) -> Schedule:
     now, moves = program, list[Transform]()
     while len(moves) < STEPS:
         move = rng.choice(list(candidates(now, setting)))
-        following = move.rewrite(now)
+        following = move.rewrite_for(now, setting)
         if len(following.statements) <= 60 and len(following.scopes) <= 60:
             now = following
             moves.append(move)

@@ -38,7 +38,7 @@ class Making:
         if move.why_not(self.now, self.at) is not None:
             return False
         self.moves.append(move)
-        self.now = move.rewrite(self.now)
+        self.now = move.rewrite_for(self.now, self.at)
         return True
 
     def some(self, weights: dict[str, float], count: int) -> None:
@@ -47,7 +47,7 @@ class Making:
             move = random_move(self.now, self.at, self.rng, weights)
             if move is None:
                 return
-            following = move.rewrite(self.now)
+            following = move.rewrite_for(self.now, self.at)
             if executions(following) > self.limit or len(following.statements) > MOST_STATEMENTS:
                 return
             self.moves.append(move)

@@ -71,7 +71,7 @@ def sequence(seed: int, most: int = MOST_MOVES, target: str = "") -> Sequence:
             move = random_move(now, at, rng, weights)
             if move is None:
                 break
-            following = move.rewrite(now)
+            following = move.rewrite_for(now, at)
         except Exception:
             if lacks(now):  # a wrong move made it, which is what is to be told
                 break

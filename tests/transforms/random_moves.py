@@ -52,7 +52,7 @@ def _shaped(program: Program, rng: random.Random, at: Setting) -> Program:
     for _ in range(rng.choice((0, 0, 1, 2, 4))):
         cls = get_transform(rng.choice(PREPARATION))
         found = list(cls.candidates(program, at))
-        after = rng.choice(found).rewrite(program) if found else program
+        after = rng.choice(found).rewrite_for(program, at) if found else program
         if not _is_wrong(after):
             program = after
     return program

@@ -39,6 +39,7 @@ GROUPS = {
     "what is computed": "split_reduction hoist outline inline recompute delete_dead contract_fma reciprocal",
     "storage": "create_temporary reuse_dims materialize_dims reuse_buffers expand_buffer reorder_dims "
     "split_dims pad_dims set_space prefetch nontemporal",
+    "the rest": "plan",
     "GPUs and Snitch clusters": "grid block warp_reduce async_copy mma core stream frep dma double_buffer",
 }
 """The table of contents: what moves are for."""

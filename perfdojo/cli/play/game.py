@@ -107,7 +107,7 @@ class Game:
             which = f" with {' '.join(words)}" if words else ""
             self.say(f"no legal move{which}; 'why MOVE' tells what is in the way of one")
             return
-        for line in grouped(found, self.session.program, words):
+        for line in grouped(found, self.session.program, self.session.setting, words):
             self.say(line)
 
     def pick(self, number: int) -> None:

@@ -11,7 +11,7 @@ from perfdojo.compiler.ir import Program
 from perfdojo.compiler.schedule.difference import Line, difference, effect
 from perfdojo.compiler.text.render import render
 from perfdojo.compiler.transforms import aliases
-from perfdojo.compiler.transforms.base import Transform
+from perfdojo.compiler.transforms.base import Setting, Transform
 from perfdojo.compiler.transforms.spelling import name_of, summary
 
 FEW, MANY = 3, 40
@@ -34,7 +34,7 @@ def _words(move: Transform) -> list[str]:
     return str(move).replace("[", " ").replace("]", " ").split()
 
 
-def grouped(moves: Sequence[Numbered], now: Program, words: Sequence[str]) -> Iterator[Text]:
+def grouped(moves: Sequence[Numbered], now: Program, at: Setting, words: Sequence[str]) -> Iterator[Text]:
     """Yield the lines of a list: each transformation with what it does, its moves with their effects.
 
     `words` are those that the moves were chosen by.
@@ -45,7 +45,7 @@ def grouped(moves: Sequence[Numbered], now: Program, words: Sequence[str]) -> It
         shown = found[: MANY if words else FEW]
         width = max(len(str(m)) for _, m in shown)
         for number, move in shown:
-            told = effect(now, move.rewrite(now))
+            told = effect(now, move.rewrite_for(now, at))
             yield Text.assemble((f"{number:>6}  ", "green"), f"{move!s:<{width}}", (f"   {told}", "dim"))
         if len(found) > len(shown):
             how = " ".join(("moves", *words, "WORD")) if words else f"moves {name}"

@@ -12,6 +12,7 @@ from perfdojo.compiler.plan.ahead import fetch_ahead
 from perfdojo.compiler.plan.arrange import arrange
 from perfdojo.compiler.plan.contraction import Contraction
 from perfdojo.compiler.plan.dots import dot_for, groups_in, in_groups, rows_of_neighbours
+from perfdojo.compiler.plan.knobs import Knobs
 from perfdojo.compiler.plan.packing import pack_streamed
 from perfdojo.compiler.plan.recipes import blocks, extent
 from perfdojo.compiler.plan.rewrites.interchange import interchange
@@ -35,18 +36,18 @@ MAX_WRITTEN_OUT = 9
 """Steps of the innermost reduction scopes that are written out: a 3 x 3 filter."""
 
 
-def tile_contractions(program: Program, target: Target, fp: FpLevel) -> Program:
+def tile_contractions(program: Program, target: Target, fp: FpLevel, knobs: Knobs = Knobs()) -> Program:
     """Return the program with every contraction tiled for the registers of `target`."""
     if target.vector_bits == 0:
         return program
     for name in [s.name for _, s in statements(program) if s.op != "="]:
         found = arrange(program, name, target)
         if found is not None:
-            program = _tile(*found, target, fp)
+            program = _tile(*found, target, fp, knobs)
     return program
 
 
-def _tile(program: Program, c: Contraction, target: Target, fp: FpLevel) -> Program:
+def _tile(program: Program, c: Contraction, target: Target, fp: FpLevel, knobs: Knobs) -> Program:
     """Cut the columns into parts of equal blocks, and tile each part."""
     dot = dot_for(program, c, target, fp)
     parts = partition(
@@ -58,6 +59,8 @@ def _tile(program: Program, c: Contraction, target: Target, fp: FpLevel) -> Prog
         repeatable(find(program, c.columns)),
         dot.more if dot else 0,
         any(stride(program, o, c.columns) == stride(program, o, i) for o in c.streamed for i in c.inner),
+        knobs.rows,
+        knobs.vectors,
     )
     for scope in c.own:
         if scope.mark:

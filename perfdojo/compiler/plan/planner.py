@@ -5,6 +5,7 @@ from __future__ import annotations
 from perfdojo.compiler.ir import Program
 from perfdojo.compiler.lowering.target import FpLevel, Target
 from perfdojo.compiler.plan.contractions import tile_contractions
+from perfdojo.compiler.plan.knobs import Knobs
 from perfdojo.compiler.plan.padding import stage_paddings
 from perfdojo.compiler.plan.reductions import arrange_reductions
 from perfdojo.compiler.plan.rewrites.drop_single import drop_single
@@ -16,7 +17,7 @@ from perfdojo.compiler.plan.vectors import vectorize_rest
 from perfdojo.compiler.starts import explicit_starts
 
 
-def plan(program: Program, target: Target, fp: FpLevel, threads: int) -> Program:
+def plan(program: Program, target: Target, fp: FpLevel, threads: int, knobs: Knobs = Knobs()) -> Program:
     """Return a bound, verified program with a schedule for `target`: same meaning, decent code.
 
     Nests in which the writer marked a scope `@vector` or `@unroll` stay as they are. Only the order of
@@ -26,10 +27,10 @@ def plan(program: Program, target: Target, fp: FpLevel, threads: int) -> Program
         return _by_recipe(program, target, fp)
     program = drop_single(explicit_starts(program))
     program = drop_single(stage_paddings(program))
-    program = tile_contractions(program, target, fp)
-    program = arrange_reductions(program, target, fp)
+    program = tile_contractions(program, target, fp, knobs)
+    program = arrange_reductions(program, target, fp, knobs.sums)
     program = drop_single(tile_transposes(program, target, fp))
-    program = vectorize_rest(program, target, fp)
+    program = vectorize_rest(program, target, fp, knobs.passes)
     program = store_past_caches(program, target, fp)
     program = fetch_rows(program, target, fp)
     return mark_threads(program, threads)

@@ -24,8 +24,13 @@ COLUMNS = 2048
 LEAST_ROWS = 16
 
 
-def arrange_reductions(program: Program, target: Target, fp: FpLevel) -> Program:
-    """Return the program with column sums and groups of dot products rearranged and marked."""
+def arrange_reductions(program: Program, target: Target, fp: FpLevel, rows: int = 0) -> Program:
+    """Return the program with column sums and groups of dot products rearranged and marked.
+
+    Args:
+        rows: added in one pass, or dot products side by side; 0: ROWS.
+    """
+    rows = rows or ROWS
     if target.vector_bits == 0:
         return program
     for name in [s.name for _, s in statements(program) if s.op != "="]:
@@ -36,7 +41,7 @@ def arrange_reductions(program: Program, target: Target, fp: FpLevel) -> Program
             or any(s.mark in ("vector", "unroll") for s in around)
         ):
             continue
-        changed = _columns(program, name, target) or _dots(program, name, target, fp)
+        changed = _columns(program, name, target, rows) or _dots(program, name, target, fp, rows)
         program = changed or program
     return program
 
@@ -45,7 +50,7 @@ def _at(program: Program, name: str) -> tuple[tuple[Scope, ...], Statement]:
     return next((a, s) for a, s in statements(program) if s.name == name)
 
 
-def _columns(program: Program, name: str, target: Target) -> Program | None:
+def _columns(program: Program, name: str, target: Target, at_once: int) -> Program | None:
     """rows { columns { y[columns] += x[rows,columns] } } -> columns_o { rows_o { columns_i { rows_i } } }"""
     around, statement = _at(program, name)
     pair = around[-2:]
@@ -62,7 +67,7 @@ def _columns(program: Program, name: str, target: Target) -> Program | None:
         if len(pair[0].body) != 1 or len(pair[1].body) != 1:
             return None
         ordered = order_chain(program, [rows.name, columns.name])
-        return None if ordered is None else _by_rows(ordered, rows.name, columns.name)
+        return None if ordered is None else _by_rows(ordered, rows.name, columns.name, at_once)
     return None
 
 
@@ -82,19 +87,19 @@ def _is_columns(program: Program, s: Statement, columns: Scope, rows: Scope, tar
     return own and bool(both) and all(step in (0, 1) for step in steps)
 
 
-def _by_rows(program: Program, rows: str, columns: str) -> Program:
+def _by_rows(program: Program, rows: str, columns: str, at_once: int) -> Program:
     inner = columns
     if extent(program, columns) >= 2 * COLUMNS and extent(program, columns) % COLUMNS == 0:
         program, _, inner, _ = blocks(program, columns, COLUMNS)
         program = interchange(program, rows)
     program = mark(program, inner, "vector")
-    program, rows_o, rows_i, _ = blocks(program, rows, ROWS)
+    program, rows_o, rows_i, _ = blocks(program, rows, at_once)
     if rows_i == rows_o:
         return program
     return mark(interchange(program, rows_i), rows_i, "unroll")
 
 
-def _dots(program: Program, name: str, target: Target, fp: FpLevel) -> Program | None:
+def _dots(program: Program, name: str, target: Target, fp: FpLevel, at_once: int) -> Program | None:
     """m { y[m] = 0; k { y[m] += a[m,k] * x[k] } }  ->  blocks of m { m_i { .. } k { m_i { .. } } }"""
     around, statement = _at(program, name)
     rows, inner = around[-2:]
@@ -111,12 +116,12 @@ def _dots(program: Program, name: str, target: Target, fp: FpLevel) -> Program |
         or not stride(program, statement.target, rows.name)
     ):
         return None
-    if const_int(rows.extent) < ROWS or const_int(inner.extent) < widest_lanes(program, statement, target):
+    if const_int(rows.extent) < at_once or const_int(inner.extent) < widest_lanes(program, statement, target):
         return None
     if not independent(program, rows) or not can_vectorize(program, inner, fp):
         return None
     if len(inner.body) != 1 or any(isinstance(n, Scope) and n is not inner for n in rows.body):
         return None
     program = mark(program, inner.name, "vector")
-    program, _, block, _ = blocks(program, rows.name, ROWS)
+    program, _, block, _ = blocks(program, rows.name, at_once)
     return sink(mark(program, block, "unroll"), block)[0]

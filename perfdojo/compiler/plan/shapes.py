@@ -43,6 +43,8 @@ def partition(
     repeat: bool,
     more: int = 0,
     window: bool = False,
+    most_rows: int = 0,
+    most_vectors: int = 0,
 ) -> tuple[Part, ...]:
     """Return the blocks that cover `columns`, widest first, cheapest in the model of `step`.
 
@@ -55,14 +57,18 @@ def partition(
         repeat: columns may be computed twice.
         more: rows that a tile has beside its own, with a constant instead of what is broadcast.
         window: the columns slide over a window.
+        most_rows, most_vectors: of a tile; 0: as they are measured to be good.
     """
     options = []
     most = max(WINDOW_VECTORS, min(MAX_VECTORS, -(-WINDOW_TILE // rows))) if window else MAX_VECTORS
+    most = most_vectors or most
     for vectors in range(1, most + 1):
         whole = vectors * lanes
         if vectors > 1 and whole >= columns + (lanes if masked else 1):
             break
-        options.append(_cover(rows, columns, min(whole, columns), lanes, registers, masked, repeat, more))
+        options.append(
+            _cover(rows, columns, min(whole, columns), lanes, registers, masked, repeat, more, most_rows)
+        )
     return min((o for o in options if o is not None), key=lambda o: o[0])[1]
 
 
@@ -70,7 +76,15 @@ _Cover = tuple[float, tuple[Part, ...]]
 
 
 def _cover(
-    rows: int, columns: int, size: int, lanes: int, registers: int, masked: bool, repeat: bool, more: int
+    rows: int,
+    columns: int,
+    size: int,
+    lanes: int,
+    registers: int,
+    masked: bool,
+    repeat: bool,
+    more: int,
+    most_rows: int,
 ) -> _Cover | None:
     """Blocks of `size`, then what is left over: in one masked part, or whole vectors and a rest."""
     count, left = divmod(columns, size)
@@ -86,7 +100,7 @@ def _cover(
         vectors = -(-width // lanes) if masked or width >= lanes else width
         tiles = [
             (number * _column_cost(rows, r, vectors, more), r)
-            for r in range(1, min(rows, MAX_ROWS) + 1)
+            for r in range(1, min(rows, most_rows or MAX_ROWS) + 1)
             if (r + more) * vectors + vectors + 1 + more < registers or (width < lanes and r == 1)
         ]
         if not tiles:

@@ -38,17 +38,21 @@ EXPENSIVE = frozenset(
 )
 
 
-def vectorize_rest(program: Program, target: Target, fp: FpLevel) -> Program:
-    """Return the program with every unit-stride scope marked that may run in lanes, innermost first."""
+def vectorize_rest(program: Program, target: Target, fp: FpLevel, passes: int = 0) -> Program:
+    """Return the program with every unit-stride scope marked that may run in lanes, innermost first.
+
+    Args:
+        passes: vectors in one pass of a loop; 0: as many as its work asks for.
+    """
     if target.vector_bits == 0:
         return program
     for node in program.body:
         if isinstance(node, Scope):
-            program, _ = _visit(program, node.name, target, fp)
+            program, _ = _visit(program, node.name, target, fp, passes)
     return program
 
 
-def _visit(program: Program, name: str, target: Target, fp: FpLevel) -> tuple[Program, bool]:
+def _visit(program: Program, name: str, target: Target, fp: FpLevel, passes: int) -> tuple[Program, bool]:
     """Mark inside the scope `name`, else the scope itself; tell whether anything was marked."""
     scope = find(program, name)
     if scope.mark in ("vector", "unroll"):
@@ -56,18 +60,18 @@ def _visit(program: Program, name: str, target: Target, fp: FpLevel) -> tuple[Pr
     inside = [n.name for n in scope.body if isinstance(n, Scope)]
     done = False
     for child in inside:
-        program, marked = _visit(program, child, target, fp)
+        program, marked = _visit(program, child, target, fp, passes)
         done = done or marked
     if done:
         return program, True
     if _worthwhile(program, scope, target) and can_vectorize(program, scope, fp):
-        return _mark(program, scope, target), True
+        return _mark(program, scope, target, passes), True
     if inside:
         return program, False
-    return _split(program, scope, target, fp)
+    return _split(program, scope, target, fp, passes)
 
 
-def _mark(program: Program, scope: Scope, target: Target) -> Program:
+def _mark(program: Program, scope: Scope, target: Target, passes: int) -> Program:
     """Run `scope` in lanes; short scopes in it are written out, and several vectors of a cheap body."""
     inner = [n for n in nodes(scope.body) if isinstance(n, Scope)]
     if prod(const_int(s.extent) for s in inner) * len(statements_in(scope.body)) <= MAX_UNROLLED:
@@ -83,7 +87,7 @@ def _mark(program: Program, scope: Scope, target: Target) -> Program:
         program, _, _ = peel(program, scope.name, whole - rest, lanes - rest)
     if inner:
         return join_rows(program, scope.name)
-    block = _block(program, scope, target)
+    block = _block(program, scope, target, passes)
     if not block:
         return program
     program, outer, inside, _ = blocks(program, scope.name, block)
@@ -94,8 +98,11 @@ def _lanes(program: Program, scope: Scope, target: Target) -> int:
     return min(widest_lanes(program, s, target) for s in statements_in(scope.body))
 
 
-def _block(program: Program, scope: Scope, target: Target) -> int:
+def _block(program: Program, scope: Scope, target: Target, passes: int) -> int:
     """Iterations of a pass of a loop over a cheap body; 0 when one vector is enough work or there are few."""
+    if passes:
+        block = passes * _lanes(program, scope, target)
+        return block if passes > 1 and const_int(scope.extent) >= block else 0
     found = statements_in(scope.body)
     operations = [e for s in found for e in subexpressions(s.value) if isinstance(e, Op | Load)]
     calls = sum(isinstance(e, Op) and e.op in EXPENSIVE for e in operations)
@@ -105,7 +112,7 @@ def _block(program: Program, scope: Scope, target: Target) -> int:
     return block if const_int(scope.extent) >= 2 * block else 0
 
 
-def _split(program: Program, scope: Scope, target: Target, fp: FpLevel) -> tuple[Program, bool]:
+def _split(program: Program, scope: Scope, target: Target, fp: FpLevel, passes: int) -> tuple[Program, bool]:
     """Separate what may run in lanes in an innermost scope from a sum that has to keep its order."""
     for cut in range(1, len(scope.body)):
         first = Scope(scope.name, scope.extent, scope.body[:cut])
@@ -115,7 +122,8 @@ def _split(program: Program, scope: Scope, target: Target, fp: FpLevel) -> tuple
             and _worthwhile(program, first, target)
         ):
             program, (one, two) = fission(program, scope.name, [cut])
-            return _visit(_mark(program, find(program, one), target), two, target, fp)[0], True
+            marked = _mark(program, find(program, one), target, passes)
+            return _visit(marked, two, target, fp, passes)[0], True
     return program, False
 
 

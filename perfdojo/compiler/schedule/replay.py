@@ -93,7 +93,7 @@ def states(now: Program, schedule: Schedule, setting: Setting, done: int = 0) ->
     for number, step in enumerate(schedule.steps[done:], done + 1):
         found = step.move.why_not(now, setting)
         if found is None:
-            now = step.move.rewrite(now)
+            now = step.move.rewrite_for(now, setting)
         elif not step.optional:
             raise StepError(schedule, number, now, found)
         yield State(step, now, found.reason if found else "")

@@ -98,7 +98,7 @@ class History:
         move = _move(move)
         if move.why_not(self.program, self.setting) is not None:
             return False
-        made = State(Step(move, optional=True), move.rewrite(self.program))
+        made = State(Step(move, optional=True), move.rewrite_for(self.program, self.setting))
         self._become((*self.states, made))
         return True
 

@@ -86,13 +86,17 @@ class Transform(ABC):
     def rewrite(self, program: Program) -> Program:
         """Return the transformed program, taking for granted that the move is legal."""
 
+    def rewrite_for(self, program: Program, setting: Setting) -> Program:
+        """Return the same for a machine: all moves but `plan` make the same for each."""
+        return self.rewrite(program)
+
     def why_not(self, program: Program, setting: Setting) -> Violation | None:
         """Return why the move is not legal; None when it is."""
         found = next(iter(self.violations(program, setting)), None)
         limited = self._is_limited(program, setting)
         if found is not None or not (limited or tight(program)):
             return found
-        result = self.rewrite(program)
+        result = self.rewrite_for(program, setting)
         return _outgrown(result) or (_newly_over(program, result, setting) if limited else None)
 
     def _is_limited(self, program: Program, setting: Setting) -> bool:
@@ -112,7 +116,7 @@ class Transform(ABC):
         found = self.why_not(program, setting)
         if found is not None:
             raise Illegal(f"{self}: {found.reason}")
-        return self.rewrite(program)
+        return self.rewrite_for(program, setting)
 
     def __str__(self) -> str:
         from perfdojo.compiler.transforms.spelling import spell
