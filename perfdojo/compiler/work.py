@@ -44,7 +44,7 @@ def work(program: Program) -> Work:
         times = 1
         for scope in around:
             times *= const_int(scope.extent)
-        f, i = _operations(statement, program)
+        f, i = operations(statement, program)
         executions += times
         flops += times * f
         integer_ops += times * i
@@ -53,12 +53,12 @@ def work(program: Program) -> Work:
     return Work(executions, flops, integer_ops, read, written)
 
 
-def _operations(statement: Statement, program: Program) -> tuple[int, int]:
-    """Float and integer operations of one execution."""
+def operations(statement: Statement, program: Program) -> tuple[int, int]:
+    """Return the float and integer operations of one execution."""
     counts = {True: 0, False: 0}
     if statement.op in REDUCTIONS:
         counts[program.buffer(statement.target.buffer).dtype.is_float] += 1
-    for e in _values(statement.value):
+    for e in values_in(statement.value):
         if isinstance(e, Op) and e.op not in _FREE and OPS[e.op].rule in ("number", "float", "integer"):
             is_float = dtype_of(e, program).is_float
             if is_float or any(True for _ in loads(e)):
@@ -66,8 +66,8 @@ def _operations(statement: Statement, program: Program) -> tuple[int, int]:
     return counts[True], counts[False]
 
 
-def _values(expr: Expr) -> list[Expr]:
-    """All subexpressions but those inside indices."""
+def values_in(expr: Expr) -> list[Expr]:
+    """Return all subexpressions but those inside indices."""
     inside = {
         id(s) for e in subexpressions(expr) for i in getattr(e, "indices", ()) for s in subexpressions(i)
     }

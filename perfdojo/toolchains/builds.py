@@ -21,7 +21,7 @@ from perfdojo.toolchains.places import Places
 from perfdojo.toolchains.process import Finished, Limits, run
 from perfdojo.toolchains.results import Failure, MissingTool
 
-Kind = Literal["shared", "executable", "assembly", "object", "cubin", "gpu-library"]
+Kind = Literal["shared", "executable", "assembly", "object", "headers", "cubin", "gpu-library"]
 Files = tuple[tuple[str, str], ...]
 
 COMPILE_LIMITS = Limits(wall_s=120.0, memory_bytes=8 << 30, output_bytes=1 << 20, processes=16)
@@ -33,6 +33,7 @@ _KIND_FLAGS = {
     "executable": (),
     "assembly": ("-S", "-fverbose-asm"),
     "object": ("-c", "-fPIC"),
+    "headers": ("-fPIC", "-x", "c-header"),
     "cubin": ("-cubin",),
     "gpu-library": ("-shared", "-Xcompiler", "-fPIC"),
 }
@@ -41,10 +42,12 @@ _RESULT = {
     "executable": "program",
     "assembly": "kernel.s",
     "object": "kernel.o",
+    "headers": "system-headers.h.gch",
     "cubin": "kernel.cubin",
     "gpu-library": "kernel.so",
 }
-_ONE_SOURCE = ("assembly", "object", "cubin")
+_ONE_SOURCE = ("assembly", "object", "headers", "cubin")
+_SOURCES = (".c", ".S", ".cc", ".cu")
 _SYSTEM_HEADERS = re.compile(r"fatal error: (?:std\w+|math|string|inttypes|time)\.h: No such file")
 
 
@@ -55,7 +58,7 @@ class BuildRequest:
     Attributes:
         name: for people, part of the folder of a failed build.
         files: (file name, text); those that end in .c, .S, .cc or .cu are compiled, where one file is made of
-            one (assembly, object, cubin) only the first.
+            one (assembly, object, headers, cubin) only the first; of headers those that end in .h.
         flags, links: for the compiler, in this order around the sources.
         before: headers in a folder that precedes the system's.
     """
@@ -70,7 +73,8 @@ class BuildRequest:
     @property
     def sources(self) -> tuple[str, ...]:
         """Names of the files to compile."""
-        found = tuple(n for n, _ in self.files if n.endswith((".c", ".S", ".cc", ".cu")))
+        ends = (".h",) if self.kind == "headers" else _SOURCES
+        found = tuple(n for n, _ in self.files if n.endswith(ends))
         return found[:1] if self.kind in _ONE_SOURCE else found
 
 

@@ -22,6 +22,7 @@ from perfdojo.toolchains.identity import identity_file
 from perfdojo.toolchains.leftovers import judge_memory
 from perfdojo.toolchains.locks import alone
 from perfdojo.toolchains.places import Places, find_places
+from perfdojo.toolchains.precompiled import precompiled_flags
 from perfdojo.toolchains.process import Limits
 from perfdojo.toolchains.results import Failure, Measurement, RunResult
 from perfdojo.toolchains.statistics import median, median_interval, spread
@@ -65,10 +66,16 @@ def flags_of(emitted: EmittedSource, host: Host) -> tuple[str, ...]:
     return (*BASE_FLAGS, *native_flags(host.compiler), *WARNING_FLAGS, *emitted.flags)
 
 
-def build(emitted: EmittedSource, host: Host) -> Built | Failure:
-    """Compile the kernel, and its emulation too when the CPU lacks what it requires."""
+def build(emitted: EmittedSource, host: Host, quick: bool = False) -> Built | Failure:
+    """Compile the kernel, and its emulation too when the CPU lacks what it requires.
+
+    Args:
+        quick: take system headers from where they were compiled before, as searches do.
+    """
     files = (*emitted.files, call_file(emitted))
-    request = BuildRequest(_name(emitted), "shared", files, flags_of(emitted, host), links=emitted.links)
+    flags = flags_of(emitted, host)
+    flags += precompiled_flags(emitted.files, flags, host) if quick else ()
+    request = BuildRequest(_name(emitted), "shared", files, flags, links=emitted.links)
     native = build_files(request, host.compiler, host.cpu, host.places)
     if isinstance(native, Failure):
         return native

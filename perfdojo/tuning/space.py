@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from inspect import Parameter, signature
 
+from perfdojo.backends import planned
 from perfdojo.compiler.diagnostics import PerfDojoError
 from perfdojo.compiler.ir import Program
 from perfdojo.compiler.recipes import get_recipe, parameters, recipe_names
@@ -15,6 +16,7 @@ from perfdojo.compiler.schedule import History, Schedule, Step, render_schedule
 from perfdojo.compiler.schedule.prepare import prepare
 from perfdojo.compiler.transforms import get_transform, transforms
 from perfdojo.compiler.transforms.base import Transform
+from perfdojo.compiler.transforms.plan import Plan
 from perfdojo.compiler.transforms.spelling import spelled
 from perfdojo.tuning.problem import Problem
 
@@ -29,6 +31,7 @@ WEIGHTS = {
     "fission_scope": 2.0,
     "join_scopes": 2.0,
     "create_temporary": 2.0,
+    "plan": 4.0,
     "stream": 3.0,
     "frep": 3.0,
     "sequential": 0.2,
@@ -50,6 +53,10 @@ class Point:
     text: str
 
 
+KEPT = 20_000
+"""Programs behind moves that are remembered: edits replay what is before and behind them."""
+
+
 @dataclass(frozen=True)
 class Space:
     """The schedules of one problem; everything random comes from `rng`."""
@@ -57,6 +64,7 @@ class Space:
     problem: Problem
     rng: random.Random
     most_moves: int = MOST_MOVES
+    _behind: dict[tuple[int, str], tuple[Program, Program | None]] = field(default_factory=dict, repr=False)
 
     @cached_property
     def start(self) -> Point:
@@ -66,13 +74,27 @@ class Space:
     @cached_property
     def planned(self) -> Point:
         """The kernel as it is planned without a schedule."""
-        return Point(None, self.start.program, "")
+        p, at = self.problem, self.problem.setting
+        made = planned(p.bound, p.target, fp=at.fp, threads=p.threads if p.unit == "s" else 1)
+        return Point(None, prepare(made), "")
 
     def _point(self, moves: tuple[Transform, ...], program: Program) -> Point:
         at = self.problem.setting
         steps = tuple(Step(m) for m in moves)
         schedule = Schedule(self.problem.bound.name, steps, at.target.name, at.fp)
         return Point(moves, program, render_schedule(schedule))
+
+    def _step(self, program: Program, move: Transform) -> Program | None:
+        """Return the program behind a move; None where it is not legal."""
+        # by identity: programs are kept as long as what was made of them
+        key = (id(program), str(move))
+        if key not in self._behind:
+            if len(self._behind) >= KEPT:
+                self._behind.clear()
+            legal = move.why_not(program, self.problem.setting) is None
+            made = move.rewrite_for(program, self.problem.setting) if legal else None
+            self._behind[key] = (program, made)
+        return self._behind[key][1]
 
     # ------------------------------------------------------------ whole schedules
 
@@ -83,14 +105,20 @@ class Space:
         for move in moves:
             if len(kept) == self.most_moves:
                 break
-            if move.why_not(program, self.problem.setting) is None:
-                program = move.rewrite(program)
+            behind = self._step(program, move)
+            if behind is not None:
+                program = behind
                 kept.append(move)
         return self._point(tuple(kept), program)
 
     def of_schedule(self, schedule: Schedule) -> Point:
         """Return the point of a schedule; a step that is not legal is left out."""
         return self.made(s.move for s in schedule.steps)
+
+    @cached_property
+    def as_planned(self) -> Point:
+        """The code as it is planned, by a move: what edits of it begin with."""
+        return self.made((Plan(parallel=self.problem.threads > 1 and self.problem.unit == "s"),))
 
     def recipes(self) -> list[Point]:
         """Return what each recipe makes of the kernel, its parameters as they are."""
@@ -122,14 +150,20 @@ class Space:
                     return move
         return None
 
+    def some(self, kind: str, count: int) -> list[Transform]:
+        """Return a few legal moves of a kind on the kernel as it is, drawn at random."""
+        found = list(get_transform(kind).candidates(self.start.program, self.problem.setting))
+        return self.rng.sample(found, min(count, len(found)))
+
     def longer(self, point: Point, count: int = 1) -> Point:
         """Return a point with random moves behind those of another."""
         moves, program = list(point.moves or ()), point.program
         for _ in range(min(count, self.most_moves - len(moves))):
             move = self.random_move(program)
-            if move is None:
+            behind = self._step(program, move) if move is not None else None
+            if move is None or behind is None:
                 break
-            program = move.rewrite(program)
+            program = behind
             moves.append(move)
         return self._point(tuple(moves), program)
 

@@ -8,12 +8,13 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from perfdojo.compiler.schedule import Schedule
+from perfdojo.compiler.schedule import Schedule, parse_schedule
 from perfdojo.compiler.text.render import render
 from perfdojo.toolchains.statistics import median
 from perfdojo.tuning.problem import Problem
 from perfdojo.tuning.records import Records
 from perfdojo.tuning.runners.base import Runner, Tried
+from perfdojo.tuning.screen import Screen
 from perfdojo.tuning.searches import get_search
 from perfdojo.tuning.space import MOST_MOVES, Point, Space
 from perfdojo.tuning.trial import Trial
@@ -25,14 +26,25 @@ IDLE = 2000
 BETTER = 0.98
 """Of the cost of the code as it is planned, or of the shipped schedule, from which on a winner is named."""
 
+WON = 0.8
+"""Part of the rounds in which a winner is faster."""
+
 
 @dataclass
 class Progress:
-    """What a search has come to."""
+    """What a search has come to.
+
+    Attributes:
+        repeated: proposals whose code was known.
+        removed: proposals that were not worth measuring, by reason.
+        seconds: since it began.
+        best, best_text: least cost so far, and the schedule that has it.
+    """
 
     trials: list[Trial] = field(default_factory=list)
     outcomes: Counter[str] = field(default_factory=Counter)
     repeated: int = 0
+    removed: Counter[str] = field(default_factory=Counter)
     seconds: float = 0.0
     best: float | None = None
     best_text: str = ""
@@ -88,10 +100,12 @@ class Tuner:
         self._start = self.clock()
         self._space = Space(self.problem, random.Random(self.seed), self.most_moves)
         self._progress = Progress()
+        self._screen = Screen(self.problem, self.runner)
         kept = self.records.trials(self.problem) if self.records else []
         self._kept = {t.schedule: t for t in kept}
         self._seen: dict[str, float | None] = {}
         self._points: dict[str, Point] = {}
+        self._texts: dict[str, str] = {}
         starts = self._starts()
         costs = self._try(starts, "start")
         search = get_search(self.search)(self._space, list(zip(starts, costs, strict=True)))
@@ -101,15 +115,22 @@ class Tuner:
                 break
             before = self._progress.best
             asked: list[Point] = []
-            while len(asked) < self.runner.workers and idle < IDLE:
+            while len(asked) < self.runner.workers and idle < IDLE and self._time() < seconds:
                 point = search.ask()
                 if (code := _code(point)) in self._seen:
                     search.tell(point, self._seen[code])
                     self._progress.repeated += 1
                     idle += 1
                     continue
-                idle = 0
-                asked.append(point)
+                idle += 1
+                if reason := self._screen.why_not(point, self._progress.best):
+                    self._progress.removed[reason] += 1
+                    self._seen[code] = None
+                    search.tell(point, None)
+                    continue
+                if all(code != _code(p) for p in asked):
+                    idle = 0
+                    asked.append(point)
             for point, cost in zip(asked, self._try(asked, self.search), strict=True):
                 search.tell(point, cost)
             gained = self._progress.best is not None and (
@@ -124,26 +145,33 @@ class Tuner:
     def _starts(self) -> list[Point]:
         """Return the candidates that are always there: no schedule, the shipped one, what recipes make."""
         space = self._space
-        found = [space.planned, space.start, *([space.of_schedule(self.shipped)] if self.shipped else [])]
+        found = [space.planned, space.as_planned, space.start]
+        found += [space.of_schedule(self.shipped)] if self.shipped else []
         earlier = sorted((t for t in self._kept.values() if t.cost is not None), key=lambda t: t.cost or 0.0)
         for t in earlier[:BEST]:
             if t.schedule:
-                from perfdojo.compiler.schedule import parse_schedule
-
                 found.append(space.of_schedule(parse_schedule(t.schedule, "record")))
         return list({p.text: p for p in (*found, *space.recipes())}.values())
 
     def _try(self, points: Sequence[Point], search: str) -> list[float | None]:
         """Return what points cost, measured or known; None where they failed."""
-        new = [p for p in points if p.text not in self._kept]
+        codes = {p.text: _code(p) for p in points}
+        first = {code: text for text, code in reversed(codes.items())}
+        new = [p for p in points if p.text not in self._kept and first[codes[p.text]] == p.text]
         done = dict(zip([p.text for p in new], self._measured(new), strict=True))
         costs = []
         for p in points:
+            if (code := codes[p.text]) in self._seen:
+                costs.append(self._seen[code])  # the same code by other moves
+                continue
             trial = self._kept.get(p.text) or self._trial(p, done[p.text], search)
             self._points[p.text] = p
+            self._texts[code] = p.text
+            if trial.cost is not None:
+                self._screen.learn(p, trial.cost)
             self._progress.trials.append(trial)
             self._progress.outcomes[trial.outcome] += 1
-            self._seen[_code(p)] = trial.cost
+            self._seen[code] = trial.cost
             if trial.cost is not None and (self._progress.best is None or trial.cost < self._progress.best):
                 self._progress.best, self._progress.best_text = trial.cost, trial.schedule
             self._progress.seconds = self._time()
@@ -173,8 +201,8 @@ class Tuner:
         )
         chosen = dict.fromkeys([t.schedule for t in right][:BEST])
         to_beat = {"planned": self._space.planned.text}
-        if self.shipped:
-            to_beat["shipped"] = self._space.of_schedule(self.shipped).text
+        if self.shipped:  # which may be the same code
+            to_beat["shipped"] = self._texts[_code(self._space.of_schedule(self.shipped))]
         alive = {t.schedule for t in right}
         points = [self._points[s] for s in (*chosen, *to_beat.values()) if s in alive]
         points = list({p.text: p for p in points}.values())
@@ -182,16 +210,24 @@ class Tuner:
         ranked = sorted((p for p in points if samples[p.text]), key=lambda p: median(samples[p.text]))
         finals = tuple((p, samples[p.text]) for p in ranked)
         baselines = {n: median(samples[s]) for n, s in to_beat.items() if samples.get(s)}
-        winner = self._space.planned
-        if finals:
-            least = min(baselines.values(), default=float("inf"))
-            winner = finals[0][0]
-            if baselines and median(finals[0][1]) > BETTER * least:
-                # within the noise: what is there stays
-                winner = self._points[to_beat[min(baselines, key=lambda n: baselines[n])]]
+        winner = finals[0][0] if finals else self._space.planned
+        if baselines:
+            least = self._points[to_beat[min(baselines, key=lambda n: baselines[n])]]
+            if not is_faster(finals[0][1], samples[least.text]):
+                winner = least  # within the noise: what is there stays
         return Result(self._progress, finals, winner, baselines)
 
 
+def is_faster(one: Sequence[float], other: Sequence[float]) -> bool:
+    """Tell whether costs are lower than others that were taken in turn with them, beyond noise.
+
+    The median is, by 2 %, and so are the costs of four rounds of five.
+    """
+    rounds = min(len(one), len(other))
+    won = sum(a < b for a, b in zip(one, other, strict=False))
+    return median(one) <= BETTER * median(other) and won >= WON * rounds
+
+
 def _code(point: Point) -> str:
-    """Return what decides on the code of a point: its program, or that there is no schedule."""
-    return "" if point.moves is None else render(point.program)
+    """Return what decides on the code of a point: the program that is lowered."""
+    return render(point.program)

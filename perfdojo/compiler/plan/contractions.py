@@ -12,7 +12,7 @@ from perfdojo.compiler.plan.ahead import fetch_ahead
 from perfdojo.compiler.plan.arrange import arrange
 from perfdojo.compiler.plan.contraction import Contraction
 from perfdojo.compiler.plan.dots import dot_for, groups_in, in_groups, rows_of_neighbours
-from perfdojo.compiler.plan.knobs import Knobs
+from perfdojo.compiler.plan.knobs import CHOSEN, Knobs
 from perfdojo.compiler.plan.packing import pack_streamed
 from perfdojo.compiler.plan.recipes import blocks, extent
 from perfdojo.compiler.plan.rewrites.interchange import interchange
@@ -36,7 +36,7 @@ MAX_WRITTEN_OUT = 9
 """Steps of the innermost reduction scopes that are written out: a 3 x 3 filter."""
 
 
-def tile_contractions(program: Program, target: Target, fp: FpLevel, knobs: Knobs = Knobs()) -> Program:
+def tile_contractions(program: Program, target: Target, fp: FpLevel, knobs: Knobs = CHOSEN) -> Program:
     """Return the program with every contraction tiled for the registers of `target`."""
     if target.vector_bits == 0:
         return program

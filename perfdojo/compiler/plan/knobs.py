@@ -19,3 +19,7 @@ class Knobs:
     vectors: int = 0
     passes: int = 0
     sums: int = 0
+
+
+CHOSEN = Knobs()
+"""All by the planner."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from perfdojo.compiler.ir import Program
 from perfdojo.compiler.lowering.target import FpLevel, Target
 from perfdojo.compiler.plan.contractions import tile_contractions
-from perfdojo.compiler.plan.knobs import Knobs
+from perfdojo.compiler.plan.knobs import CHOSEN, Knobs
 from perfdojo.compiler.plan.padding import stage_paddings
 from perfdojo.compiler.plan.reductions import arrange_reductions
 from perfdojo.compiler.plan.rewrites.drop_single import drop_single
@@ -17,7 +17,7 @@ from perfdojo.compiler.plan.vectors import vectorize_rest
 from perfdojo.compiler.starts import explicit_starts
 
 
-def plan(program: Program, target: Target, fp: FpLevel, threads: int, knobs: Knobs = Knobs()) -> Program:
+def plan(program: Program, target: Target, fp: FpLevel, threads: int, knobs: Knobs = CHOSEN) -> Program:
     """Return a bound, verified program with a schedule for `target`: same meaning, decent code.
 
     Nests in which the writer marked a scope `@vector` or `@unroll` stay as they are. Only the order of

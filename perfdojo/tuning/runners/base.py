@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from perfdojo.compiler.ir import Program
 from perfdojo.tuning.space import Point
 
 
@@ -28,6 +29,9 @@ class Runner(Protocol):
 
     def measure(self, points: Sequence[Point], best: float | None) -> list[Tried]:
         """Return what came of each point; `best` is the least cost so far."""
+
+    def least(self, program: Program) -> float:
+        """Return a cost that a program cannot go below; 0 where nothing is known of it."""
 
     def compare(self, points: Sequence[Point]) -> list[tuple[float, ...]]:
         """Return samples of points that were right, taken in turn and anew."""

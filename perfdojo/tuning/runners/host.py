@@ -9,10 +9,13 @@ from dataclasses import dataclass
 from perfdojo.backends import emit
 from perfdojo.compiler.diagnostics import PerfDojoError
 from perfdojo.compiler.emitted import EmittedSource
+from perfdojo.compiler.ir import Program
 from perfdojo.compiler.schedule import Scheduled
 from perfdojo.toolchains.harness import Host
 from perfdojo.toolchains.host import Built, build, measure, run
 from perfdojo.toolchains.results import Failure
+from perfdojo.toolchains.roofline import Roofline, find_roofline
+from perfdojo.tuning.bounds import host_bound
 from perfdojo.tuning.problem import Problem
 from perfdojo.tuning.runners.base import Tried
 from perfdojo.tuning.runners.checking import Expected, expected
@@ -40,6 +43,8 @@ class HostRunner:
 
     def __post_init__(self) -> None:
         self._expected: tuple[Expected, ...] = expected(self.problem, self.seed, tolerance=self.tolerance)
+        found = find_roofline(self.host)
+        self._roofline = found if isinstance(found, Roofline) else None
 
     @property
     def workers(self) -> int:
@@ -70,7 +75,7 @@ class HostRunner:
             return Tried("refused", str(error.message))
         except (RecursionError, AssertionError, KeyError, ValueError) as error:
             return Tried("refused", f"lowering failed, a bug of perfdojo: {error!r}")
-        built = build(source, self.host)
+        built = build(source, self.host, quick=True)
         if isinstance(built, Failure):
             return Tried(built.outcome, built.text)
         return built if built.timed else Tried("not-runnable", built.reason)
@@ -98,6 +103,13 @@ class HostRunner:
         if m.outcome != "ok":
             return Tried(m.outcome, m.text)
         return Tried("ok", "", m.samples_s)
+
+    def least(self, program: Program) -> float:
+        """Return seconds that a program cannot go below, by what this machine was measured to do."""
+        if self._roofline is None:
+            return 0.0
+        target, threads = self.problem.setting.target, self.problem.threads
+        return host_bound(program, target, self._roofline, self.host.cpu, threads)
 
     def compare(self, points: Sequence[Point]) -> list[tuple[float, ...]]:
         """Return samples of points that were right: medians of processes that run in turn."""

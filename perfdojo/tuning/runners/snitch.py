@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from perfdojo.backends import emit
 from perfdojo.compiler.diagnostics import PerfDojoError
+from perfdojo.compiler.ir import Program
 from perfdojo.compiler.schedule import Scheduled
+from perfdojo.toolchains.cpu import read_cpu
 from perfdojo.toolchains.results import Failure
 from perfdojo.toolchains.snitch.gcc import Tools
 from perfdojo.toolchains.snitch.measure import measure
 from perfdojo.toolchains.snitch.run import build, run
+from perfdojo.tuning.bounds import snitch_bound
 from perfdojo.tuning.problem import Problem
 from perfdojo.tuning.runners.base import Tried
 from perfdojo.tuning.runners.checking import Expected, expected
@@ -36,12 +40,18 @@ class SnitchRunner:
 
     @property
     def workers(self) -> int:
-        """The simulator is one program."""
-        return 1
+        """Cycles do not depend on what else runs: one simulator for each processor."""
+        return max(1, read_cpu().cores)
 
     def measure(self, points: Sequence[Point], best: float | None) -> list[Tried]:
         """Return what came of each point."""
-        return [self._tried(p) for p in points]
+        with ThreadPoolExecutor(self.workers) as pool:
+            return list(pool.map(self._tried, points))
+
+    def least(self, program: Program) -> float:
+        """Return cycles that a program cannot go below."""
+        target = self.problem.setting.target
+        return snitch_bound(program, target, self.problem.threads or target.cores)
 
     def _tried(self, point: Point) -> Tried:
         made = None if point.moves is None else Scheduled(point.program, point.text)
@@ -66,4 +76,4 @@ class SnitchRunner:
 
     def compare(self, points: Sequence[Point]) -> list[tuple[float, ...]]:
         """Return the cycles of points: once is enough."""
-        return [t.samples for t in map(self._tried, points)]
+        return [t.samples for t in self.measure(points, None)]

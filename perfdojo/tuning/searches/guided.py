@@ -1,9 +1,11 @@
-"""Guided, the default: what recipes make is refined, numbers first; then moves are added that mostly help."""
+"""Guided, the default: the planner's numbers, single moves before it, then edits of the best few points."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
+from perfdojo.compiler.transforms.base import Transform
+from perfdojo.compiler.transforms.plan import Plan
 from perfdojo.tuning.searches.base import Search
 from perfdojo.tuning.space import Point, Space
 
@@ -11,17 +13,47 @@ FEW = 6
 """Points that are refined, the best most often."""
 STUCK = 40
 """Proposals without a better point after which edits come in twos and threes."""
+TILES = ((6, 1), (8, 1), (12, 1), (4, 2), (6, 2), (8, 2), (3, 3), (4, 3), (6, 3), (2, 4), (4, 4), (6, 4))
+"""Rows and vectors of register tiles that are tried."""
+COUNTS = (1, 2, 3, 4, 6, 8)
+"""Vectors in one pass, and rows of one pass, that are tried."""
+STRUCTURE = ("join_scopes", "fission_scope", "inline", "reorder", "hoist", "reuse_dims", "tile_scope")
+EACH = 6
+"""Moves of a kind that are tried before the planner."""
 
 
 class Guided(Search):
-    """Local edits of the best few points, larger ones where small ones do not help any more."""
+    """Systematic proposals; then local edits, larger ones where small ones do not help any more."""
 
     def __init__(self, space: Space, starts: Sequence[tuple[Point, float | None]]) -> None:
         super().__init__(space, starts)
         self._idle = 0
+        self._first: Iterator[Point] = iter(())
+        if space.as_planned.moves:
+            self._first = self._systematic(space.as_planned.moves[-1])
+
+    def _systematic(self, plan: Transform) -> Iterator[Point]:
+        """Yield points around the code as it is planned."""
+        assert isinstance(plan, Plan)
+        parallel = plan.parallel
+        for count in COUNTS:
+            yield self.space.made((Plan(passes=count, parallel=parallel),))
+        for rows, vectors in TILES:
+            yield self.space.made((Plan(rows=rows, vectors=vectors, parallel=parallel),))
+        for count in COUNTS:
+            yield self.space.made((Plan(sums=count, parallel=parallel),))
+        for _, point in self.known[:]:
+            if point.moves and not any(isinstance(m, Plan) for m in point.moves):
+                yield self.space.made((*point.moves, plan))
+        for kind in STRUCTURE:
+            for move in self.space.some(kind, EACH):
+                yield self.space.made((move, plan))
 
     def ask(self) -> Point:
         """Return the next point to try."""
+        first = next(self._first, None)
+        if first is not None:
+            return first
         alive = self.known[:FEW]
         if not alive:
             return self.space.longer(self.space.start, 2)

@@ -1,0 +1,54 @@
+"""What is not measured: candidates that the target cannot hold, or that cannot be as fast as the best one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from perfdojo.tuning.bounds import accumulators, written_out
+from perfdojo.tuning.problem import Problem
+from perfdojo.tuning.runners.base import Runner
+from perfdojo.tuning.space import Point
+
+MOST_CODE = 4096
+"""Operations written out: more take gcc over a second, and the first-level cache of instructions."""
+PRESSED = 2
+"""Times the registers that a reduction's results may take; gcc can keep some of them for a while."""
+BEHIND = 1.1
+"""Times the best cost that a bound must reach: both have errors."""
+
+
+@dataclass
+class Screen:
+    """Judges candidates without running them.
+
+    Args:
+        runner: knows what a program costs at least.
+        trust: what is believed of that. A candidate that was faster than its bound lowers it: limits are
+            measured too, and the machine may have been busy then.
+    """
+
+    problem: Problem
+    runner: Runner
+    trust: float = 1.0
+
+    def why_not(self, point: Point, best: float | None) -> str:
+        """Return why a point need not be measured; "" if it is to be.
+
+        Reasons are `code size`, `registers` and `cost model`.
+        """
+        target = self.problem.setting.target
+        if point.moves is None:
+            return ""
+        if written_out(point.program, target) > MOST_CODE:
+            return "code size"
+        if accumulators(point.program, target) > PRESSED * max(1, target.registers):
+            return "registers"
+        if best is not None and self.trust * self.runner.least(point.program) > BEHIND * best:
+            return "cost model"
+        return ""
+
+    def learn(self, point: Point, cost: float) -> None:
+        """Be told what a point costs."""
+        bound = self.runner.least(point.program)
+        if bound > 0:
+            self.trust = min(self.trust, cost / bound)
