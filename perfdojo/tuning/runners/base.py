@@ -9,6 +9,9 @@ from typing import Protocol
 from perfdojo.compiler.ir import Program
 from perfdojo.tuning.space import Point
 
+ROUNDS = 5
+"""In which the best ones are measured again, in turn."""
+
 
 @dataclass(frozen=True, slots=True)
 class Tried:
@@ -33,5 +36,5 @@ class Runner(Protocol):
     def least(self, program: Program) -> float:
         """Return a cost that a program cannot go below; 0 where nothing is known of it."""
 
-    def compare(self, points: Sequence[Point]) -> list[tuple[float, ...]]:
-        """Return samples of points that were right, taken in turn and anew."""
+    def compare(self, points: Sequence[Point], rounds: int = ROUNDS) -> list[tuple[float, ...]]:
+        """Return a sample a round of points that were right, taken in turn; one where costs are exact."""

@@ -17,15 +17,13 @@ from perfdojo.toolchains.results import Failure
 from perfdojo.toolchains.roofline import Roofline, find_roofline
 from perfdojo.tuning.bounds import host_bound
 from perfdojo.tuning.problem import Problem
-from perfdojo.tuning.runners.base import Tried
+from perfdojo.tuning.runners.base import ROUNDS, Tried
 from perfdojo.tuning.runners.checking import Expected, expected
 from perfdojo.tuning.space import Point
 
 BUDGET_S = 0.06
 """For the samples of one candidate; the best ones are measured again."""
 FINAL_S = 0.25
-ROUNDS = 5
-"""In which the best ones are measured again, in turn."""
 CUT = 3.0
 """Times the best from which on one call is sample enough."""
 LEAST_S = 2.0
@@ -111,12 +109,12 @@ class HostRunner:
         target, threads = self.problem.setting.target, self.problem.threads
         return host_bound(program, target, self._roofline, self.host.cpu, threads)
 
-    def compare(self, points: Sequence[Point]) -> list[tuple[float, ...]]:
+    def compare(self, points: Sequence[Point], rounds: int = ROUNDS) -> list[tuple[float, ...]]:
         """Return samples of points that were right: medians of processes that run in turn."""
         built = [b for b in map(self._built, points) if isinstance(b, Built)]
         assert len(built) == len(points), "they were built before"
         samples: list[list[float]] = [[] for _ in points]
-        for n in range(ROUNDS):
+        for n in range(rounds):
             order = range(len(points)) if n % 2 == 0 else range(len(points) - 1, -1, -1)
             for k in order:
                 m = measure(built[k], self._expected[0].inputs, FINAL_S, self.problem.threads)

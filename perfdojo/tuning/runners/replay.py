@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from perfdojo.compiler.ir import Program
-from perfdojo.tuning.runners.base import Tried
+from perfdojo.tuning.runners.base import ROUNDS, Tried
 from perfdojo.tuning.space import Point
 from perfdojo.tuning.trial import Trial
 
@@ -48,6 +48,6 @@ class ReplayRunner:
         """Nothing is known: the costs are those of another machine, or made up."""
         return 0.0
 
-    def compare(self, points: Sequence[Point]) -> list[tuple[float, ...]]:
+    def compare(self, points: Sequence[Point], rounds: int = ROUNDS) -> list[tuple[float, ...]]:
         """Return the samples of then."""
         return [self._tried(p).samples for p in points]

@@ -17,7 +17,7 @@ from perfdojo.toolchains.snitch.measure import measure
 from perfdojo.toolchains.snitch.run import build, run
 from perfdojo.tuning.bounds import snitch_bound
 from perfdojo.tuning.problem import Problem
-from perfdojo.tuning.runners.base import Tried
+from perfdojo.tuning.runners.base import ROUNDS, Tried
 from perfdojo.tuning.runners.checking import Expected, expected
 from perfdojo.tuning.space import Point
 
@@ -74,6 +74,6 @@ class SnitchRunner:
         m = measure(built, self._expected[0].inputs, timeout_s=TIMEOUT_S)
         return Tried("ok", "", (float(m.cycles),)) if m.outcome == "ok" else Tried(m.outcome, m.text)
 
-    def compare(self, points: Sequence[Point]) -> list[tuple[float, ...]]:
+    def compare(self, points: Sequence[Point], rounds: int = ROUNDS) -> list[tuple[float, ...]]:
         """Return the cycles of points: once is enough."""
         return [t.samples for t in self.measure(points, None)]
