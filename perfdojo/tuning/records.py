@@ -119,6 +119,27 @@ class Records:
         found = [t for t in self.trials(problem) if t.cost is not None and not t.cut]
         return min(found, key=lambda t: t.cost or 0.0, default=None)
 
+    def relatives(self, problem: Problem, most: int) -> list[Trial]:
+        """Return the best schedules of a kernel on the same target at other sizes, or on other machines.
+
+        One for each problem, the last ones first; what is fastest without a schedule teaches nothing.
+        """
+        with self._open() as db:
+            keys = [
+                r[0]
+                for r in db.execute(
+                    "select p.key from problems p join trials t on t.problem = p.key where p.kernel = ?"
+                    " and p.target = ? and p.unit = ? and p.key != ? group by p.key order by max(t.id) desc",
+                    (problem.bound.name, problem.target, problem.unit, problem.key),
+                )
+            ]
+        found = []
+        for key in keys[:most]:
+            right = [t for t in self.of_key(key) if t.cost is not None and not t.cut]
+            best = min(right, key=lambda t: t.cost or 0.0, default=None)
+            found += [best] if best and best.schedule else []
+        return found
+
     def problems(self) -> list[Mapping[str, Any]]:
         """Return each problem with its number of trials and the day of the last one."""
         with self._open() as db:

@@ -21,6 +21,8 @@ from perfdojo.tuning.trial import Trial
 
 BEST = 5
 """That are measured again at the end, in turn."""
+RELATIVES = 3
+"""Other sizes, or machines, whose best schedules are tried first."""
 LIKELY = 12
 """From which they are chosen, by two more rounds: among hundreds the first ones are those that were lucky."""
 IDLE = 2000
@@ -150,7 +152,8 @@ class Tuner:
         found = [space.planned, space.as_planned, space.start]
         found += [space.of_schedule(self.shipped)] if self.shipped else []
         earlier = sorted((t for t in self._kept.values() if t.cost is not None), key=lambda t: t.cost or 0.0)
-        for t in earlier[:BEST]:
+        relatives = self.records.relatives(self.problem, RELATIVES) if self.records else []
+        for t in (*earlier[:BEST], *relatives):
             if t.schedule:
                 found.append(space.of_schedule(parse_schedule(t.schedule, "record")))
         return list({p.text: p for p in (*found, *space.recipes())}.values())

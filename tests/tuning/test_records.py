@@ -16,7 +16,7 @@ import pytest
 from perfdojo.compiler.diagnostics import PerfDojoError
 from perfdojo.tuning.records import Records
 from perfdojo.tuning.trial import Trial
-from tests.tuning.problems import problem
+from tests.tuning.problems import ROWS, problem
 
 WRITER = """
 import sys
@@ -51,6 +51,17 @@ def test_trials_come_back(tmp_path: Path) -> None:
     assert records.best(problem(target="avx2")) is None
     (row,) = records.problems()
     assert (row["kernel"], row["trials"]) == ("rows", 3)
+
+
+def test_the_best_of_other_sizes_is_known(tmp_path: Path) -> None:
+    records, p = Records(tmp_path / "r.sqlite"), problem()
+    wide = problem(ROWS.replace("40", "48"))
+    for t in (Trial("a", "ok", samples=(3.0,)), Trial("b", "ok", samples=(2.0,)), Trial("c", "crash")):
+        records.add(wide, t)
+    records.add(problem(ROWS, "avx2"), Trial("d", "ok", samples=(1.0,)))
+    records.add(p, Trial("e", "ok", samples=(1.0,)))
+    assert [t.schedule for t in records.relatives(p, 3)] == ["b"]
+    assert records.relatives(p, 0) == []
 
 
 def test_a_schedule_has_one_trial(tmp_path: Path) -> None:

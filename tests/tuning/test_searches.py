@@ -13,7 +13,7 @@ from perfdojo.tuning.runners.replay import ReplayRunner
 from perfdojo.tuning.searches import get_search, search_names
 from perfdojo.tuning.space import Point
 from perfdojo.tuning.tune import Result, Tuner
-from tests.tuning.problems import problem
+from tests.tuning.problems import ROWS, problem
 
 each_search = pytest.mark.parametrize("name", search_names())
 
@@ -89,6 +89,17 @@ def test_unknown_searches_are_refused() -> None:
     with pytest.raises(PerfDojoError, match="no search 'gready'") as error:
         get_search("gready")
     assert "greedy" in error.value.hint
+
+
+def test_what_other_sizes_taught_is_tried_first(tmp_path: object) -> None:
+    records = Records(tmp_path / "records.sqlite")  # type: ignore[operator]
+    wide = problem(ROWS.replace("40", "48"))
+    Tuner(wide, ReplayRunner(), "guided", records=records).run(1e9, 40)
+    best = records.best(wide)
+    assert best is not None
+    runner = ReplayRunner()
+    tuned("guided", 10, runner, records=records)
+    assert best.schedule in runner.asked[:10]
 
 
 def test_a_search_goes_on_where_it_was(tmp_path: object) -> None:
