@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,16 +18,15 @@ from perfdojo.compiler.lowering.target import FpLevel
 from perfdojo.compiler.schedule import Scheduled
 from perfdojo.compiler.schedule.validation import Validation
 from perfdojo.compiler.transforms.base import Setting
-from perfdojo.compiler.transforms.spelling import name_of
 from perfdojo.compiler.verify import verify
 from perfdojo.finding import choose_target, default_schedule
 from perfdojo.session import Session, read_program
 from perfdojo.toolchains.statistics import median
+from perfdojo.tuning.diagnosis import diagnosis
 from perfdojo.tuning.machines import problem_of, records_path
 from perfdojo.tuning.records import Records
-from perfdojo.tuning.space import Space
 from perfdojo.tuning.trial import Trial
-from perfdojo.tuning.tune import Result, Tuner
+from perfdojo.tuning.tune import Tuner
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -203,35 +201,3 @@ class PerfDojo:
             "best": best,
             "outcome": np.array([t.outcome for t in self._trials], dtype=object),
         }
-
-
-def diagnosis(result: Result, space: Space) -> list[str]:
-    """Return why nothing was gained: which moves there were, which were tried, what came of it."""
-    from perfdojo.compiler.schedule import parse_schedule
-    from perfdojo.compiler.transforms import candidates, transform_names
-
-    offered = Counter(name_of(m) for m in candidates(space.start.program, space.problem.setting))
-    tried: Counter[str] = Counter()
-    best: dict[str, float] = {}
-    for t in result.progress.trials:
-        if not t.schedule:
-            continue
-        for kind in {name_of(s.move) for s in parse_schedule(t.schedule, "trial").steps}:
-            tried[kind] += 1
-            if t.cost is not None:
-                best[kind] = min(best.get(kind, t.cost), t.cost)
-    least = min(result.baselines.values(), default=float("nan"))
-    lines = [f"{len(result.progress.trials)} trials: {dict(result.progress.outcomes)}"]
-    for kind, count in tried.most_common():
-        way = (
-            f"at best {best[kind] / least:.2f} times as long as what was there"
-            if kind in best
-            else "never right"
-        )
-        lines.append(f"{kind}: {offered[kind]} instances at the start, in {count} trials, {way}")
-    idle = sorted(k for k in offered if k not in tried)
-    if idle:
-        lines.append(f"legal at the start, but never tried: {', '.join(idle)}")
-    none = sorted(set(transform_names()) - offered.keys() - tried.keys())
-    lines.append(f"no legal instance was met of: {', '.join(none)}")
-    return lines

@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from perfdojo.toolchains.quantities import quantity as quantity
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -78,23 +80,3 @@ class Screen:
 def percent(part: float) -> str:
     """Return a part as `13 %`, small ones with one digit."""
     return f"{100 * part:.0f} %" if part >= 0.1 else f"{100 * part:.1g} %"
-
-
-def quantity(value: float, unit: str) -> str:
-    """Return `value` with three digits and an SI prefix: `8.31 µs`, `124 GFLOP/s`."""
-    for factor, prefix in (
-        (1e12, "T"),
-        (1e9, "G"),
-        (1e6, "M"),
-        (1e3, "k"),
-        (1.0, ""),
-        (1e-3, "m"),
-        (1e-6, "µ"),
-    ):
-        if abs(value) >= factor * 0.9995:
-            return f"{_three(value / factor)} {prefix}{unit}"
-    return f"{_three(value / 1e-9)} n{unit}"
-
-
-def _three(value: float) -> str:
-    return f"{value:.0f}" if value >= 99.95 else f"{value:.1f}" if value >= 9.995 else f"{value:.2f}"

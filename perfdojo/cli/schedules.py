@@ -77,12 +77,13 @@ def _recorded(o: Options, bound: Program, setting: Setting) -> Choice | str:
     from perfdojo.tuning.records import Records
 
     try:
-        best = Records(path).best(problem_of(bound, setting, o.threads, o.cores)[0])
+        problem, _ = problem_of(bound, setting, o.threads, o.cores)
+        best = Records(path).best(problem)
     except PerfDojoError as error:
         return f"no record is taken: {error.message}"
     if best is None:
         return ""
-    name = f"record {best.name}"
+    name = f"record {best.name_in(problem.key)}"
     if not best.schedule:
         return Choice(notes=(f"planned, which is fastest by {name}; --no-records looks at no record",))
     try:

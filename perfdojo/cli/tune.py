@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from perfdojo.cli.options import Options
-from perfdojo.cli.report import Screen, quantity
+from perfdojo.cli.report import Screen
+from perfdojo.toolchains.quantities import cost_text as _cost
 from perfdojo.toolchains.statistics import median
 
 if TYPE_CHECKING:
@@ -98,10 +99,6 @@ def _live(screen: Screen, seconds: float, unit: str) -> Iterator[Any]:
             live.update(Text(text))
 
         yield tell
-
-
-def _cost(value: float, unit: str) -> str:
-    return quantity(value, "s") if unit == "s" else f"{value:.0f} {unit}"
 
 
 def _report(result: Result, problem: Problem, screen: Screen) -> None:

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
+from perfdojo.backends import get_target
+from perfdojo.compiler.bind import bind
 from perfdojo.compiler.ir import Program
+from perfdojo.compiler.text.parse import parse
 from perfdojo.compiler.text.render import render
 from perfdojo.compiler.transforms.base import Setting
+from perfdojo.compiler.verify import verify
 from perfdojo.compiler.walk import const_int
 
 
@@ -50,3 +56,15 @@ class Problem:
         """A hash of all of it: trials of one key can be compared."""
         facts = [self.text, self.target, self.setting.fp, self.threads, self.machine, self.unit]
         return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
+
+
+def recorded_problem(row: Mapping[str, Any]) -> Problem:
+    """Return the problem of a row of `Records.problems`.
+
+    Raises:
+        PerfDojoError: this version does not know its kernel or target any more.
+    """
+    bound = bind(parse(row["text"], f"{row['kernel']}.ir"), {})
+    verify(bound)
+    machine = tuple((str(k), str(v)) for k, v in row["machine"])
+    return Problem(bound, Setting(get_target(row["target"]), row["fp"]), row["threads"], machine, row["unit"])

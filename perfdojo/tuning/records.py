@@ -141,12 +141,12 @@ class Records:
         return found
 
     def problems(self) -> list[Mapping[str, Any]]:
-        """Return each problem with its number of trials and the day of the last one."""
+        """Return each problem with its number of trials, and number and day of the last one."""
         with self._open() as db:
             db.row_factory = sqlite3.Row
             rows = db.execute(
-                "select p.*, count(t.id) as trials, max(t.day) as day from problems p join trials t"
-                " on t.problem = p.key group by p.key order by p.kernel, p.target, max(t.id)"
+                "select p.*, count(t.id) as trials, max(t.day) as day, max(t.id) as last from problems p"
+                " join trials t on t.problem = p.key group by p.key order by p.kernel, p.target, last"
             )
             found = [dict(r) for r in rows]
         return [r | {k: json.loads(r[k]) for k in ("sizes", "machine")} for r in found]

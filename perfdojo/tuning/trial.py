@@ -50,12 +50,11 @@ class Trial:
         """The median of the samples; None where it has none."""
         return median(self.samples) if self.outcome == "ok" and self.samples else None
 
-    @property
-    def name(self) -> str:
-        """A hash of the schedule, short enough to be typed."""
-        return name_of(self.schedule)
+    def name_in(self, problem: str) -> str:
+        """Return the name of the trial among those of all problems; `problem` is the key of its own."""
+        return name_of(problem, self.schedule)
 
 
-def name_of(schedule: str) -> str:
-    """Return the name of a schedule: the first digits of a hash of its text."""
-    return hashlib.sha256(schedule.encode()).hexdigest()[:12]
+def name_of(problem: str, schedule: str) -> str:
+    """Return the name of a schedule that was tried on a problem: the first digits of a hash of both."""
+    return hashlib.sha256(f"{problem}\n{schedule}".encode()).hexdigest()[:12]

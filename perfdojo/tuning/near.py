@@ -1,0 +1,95 @@
+"""Why a kind of move has no legal instance on a program: instances on what there is are asked, one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+from math import prod
+from typing import Any
+
+from perfdojo.compiler.ir import Program
+from perfdojo.compiler.transforms.base import Setting, Transform, Violation
+from perfdojo.compiler.transforms.spelling import Spelling, spelled
+
+MOST = 120
+"""Instances that are asked; where there are more, each so manieth."""
+REASONS = 2
+"""That are told, those of the instances that came the furthest through the conditions."""
+NUMBERS = (0, 1, 2, 4, 16)
+"""For numbers; extents and dimensions are met by some of them."""
+THINGS = {"scope": "no scope", "statement": "no statement", "buffer": "no buffer", "node": "no scope"}
+
+
+def why_none(kind: type[Transform], program: Program, setting: Setting) -> tuple[str, ...]:
+    """Return why no instance of a kind of move is offered on a program, one sentence each; at least one."""
+    fields = [(f.name, s) for f, s in spelled(kind) if _is_asked(f.default)]
+    values = [_values(s, program) for _, s in fields]
+    if not all(values):
+        missing = next(s for (_, s), v in zip(fields, values, strict=True) if not v)
+        return (f"the program has {THINGS.get(missing.kind, missing.kind)} that it could be for",)
+    moves = [kind(**dict(zip([n for n, _ in fields], v, strict=True))) for v in _some(values)]
+    asked = [(m, m.why_not(program, setting)) for m in moves]
+    if not asked:
+        return ("the program has no two things that it could be for",)
+    if legal := [m for m, why in asked if why is None]:
+        return (f"legal as {legal[0]}, but no list of candidates has it",)
+    return tuple(_told([(m, why) for m, why in asked if why is not None]))
+
+
+def _is_asked(default: object) -> bool:
+    """Tell whether a field has to be written: the others stay at their defaults."""
+    return repr(default).startswith("<dataclasses._MISSING")
+
+
+def _values(spelling: Spelling, program: Program) -> Sequence[Any]:
+    """Return what a field can be: each scope, each buffer, some numbers."""
+    scopes, statements = tuple(program.scopes), tuple(program.statements)
+    if spelling.kind == "ints":
+        ranks = {len(b.shape) for b in program.buffers if b.shape}
+        singles = [(d,) for d in range(max(ranks, default=0))]
+        return [*singles, *(tuple(reversed(range(r))) for r in sorted(ranks) if r > 1)]
+    return {
+        "scope": scopes,
+        "statement": statements,
+        "node": (*scopes, *statements),
+        "buffer": tuple(b.name for b in program.buffers),
+        "int": tuple(n for n in NUMBERS if n >= spelling.lowest),
+        "word": spelling.choices,
+    }.get(spelling.kind, ())
+
+
+def _some(values: Sequence[Sequence[Any]]) -> Iterator[tuple[Any, ...]]:
+    """Yield combinations, evenly spread where there are too many."""
+    count = prod(map(len, values))
+    step = -(-count // MOST)
+    while step > 1 and any(len(v) % step == 0 for v in values):
+        step += 1  # else one field would stay at one value
+    yield from (v for n, v in enumerate(product(*values)) if n % step == 0 and _is_sensible(v))
+
+
+def _is_sensible(values: Sequence[Any]) -> bool:
+    """Tell whether no thing is named twice."""
+    names = [v for v in values if isinstance(v, str)]
+    return len(set(names)) == len(names)
+
+
+def _told(refused: Sequence[tuple[Transform, Violation]]) -> Iterator[str]:
+    """Yield the reasons of the instances that came the furthest; only reasons where these are all alike."""
+    first: dict[str, tuple[Transform, Violation]] = {}
+    for move, why in sorted(refused, key=lambda r: -r[1].condition):
+        first.setdefault(why.reason, (move, why))
+    if len(first) == 1 or all(reason.startswith("target ") for reason in first):
+        yield from dict.fromkeys(_reason(why) for _, why in first.values())
+        return
+    chosen = list(first.values())[:REASONS]
+    hints: set[str] = set()
+    for move, why in chosen:
+        yield f"{move}: {why.reason if why.hint in hints else _reason(why)}"
+        hints.add(why.hint)
+    told = {why.reason for _, why in chosen}
+    if left := sum(why.reason not in told for _, why in refused):
+        yield f"{left} more refused for other reasons"
+
+
+def _reason(why: Violation) -> str:
+    return f"{why.reason} ({why.hint})" if why.hint else why.reason
