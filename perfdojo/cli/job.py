@@ -156,7 +156,7 @@ class Job:
             self._build_failed(built.text, built.lines, built.folder)
             return None
         self.result.build = {"command": built.command, "timed": built.timed, "reason": built.reason or None}
-        self.screen.line("build", _short_command(built.command), "ok")
+        self.screen.line("build", short_command(built.command), "ok")
         for note in (*machine.notes, *built.notes):
             self.screen.line("", note, "note")
         self.result.notes += built.notes
@@ -245,7 +245,7 @@ def _first_of(notes: tuple[str, ...]) -> str:
     return notes[0] + (f" (and {more} more: --emit lowered)" if more else "")
 
 
-def _short_command(command: str) -> str:
+def short_command(command: str) -> str:
     """The compiler and its flags, without paths, files, warnings and reports."""
     words = command.split()
     if not any(w.startswith("-") for w in words):

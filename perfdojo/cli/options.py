@@ -22,6 +22,8 @@ PLAYING = (
     "Make a schedule for one kernel move by move, from a list of all that are legal; commands are read from "
     "standard input. --schedule gives moves to begin with."
 )
+PLOTS, PAGES = (".svg", ".png", ".pdf"), (".html", ".htm")
+"""Endings of the files of --plot and --report."""
 MAX_THREADS = 4096
 """More than any machine has; an int of C holds it."""
 MAX_CORES = 8
@@ -47,6 +49,7 @@ class Options:
         trials: of that search at most; 0: as many as there is time for.
         search: its name.
         records: whether trials are kept and found.
+        plot, report: files for a picture and a page of the search.
         annotate: print the code for Snitch with cycles and causes of waits.
         cores: of a Snitch cluster that run @core scopes; 0: all of them.
         isa: extensions that differ from those of the target's default, as targets spell them: `:div,no-simd`.
@@ -82,6 +85,8 @@ class Options:
     trials: int = 0
     search: str = "guided"
     records: bool = True
+    plot: Path | None = None
+    report: Path | None = None
 
 
 class _JsonParser(argparse.ArgumentParser):
@@ -215,6 +220,12 @@ def parser(json_errors: bool = False, playing: bool = False) -> argparse.Argumen
     search.add_argument(
         "--no-records", action="store_true", help="neither keep trials nor take the best one that is kept"
     )
+    search.add_argument(
+        "--plot", metavar="FILE", type=Path, help="draw the trials: .svg, .png or .pdf (needs perfdojo[plot])"
+    )
+    search.add_argument(
+        "--report", metavar="FILE", type=Path, help="write all about the search as one page, .html"
+    )
     snitch = p.add_argument_group("Snitch (--target snitch)")
     snitch.add_argument(
         "--simulator",
@@ -293,6 +304,10 @@ def options(p: argparse.ArgumentParser, argv: Sequence[str]) -> tuple[argparse.N
         p.error("--trials is at least 0")
     if not a.tune and (a.trials or a.search != "guided" or a.time_limit != "60s"):
         p.error("--trials, --search and --time with a duration go with --tune")
+    if (a.plot or a.report) and not a.tune:
+        p.error("--plot and --report show a search: they go with --tune")
+    _endings(p, "--plot", a.plot, PLOTS)
+    _endings(p, "--report", a.report, PAGES)
     if a.tune and (a.emit or a.shared or a.schedule or a.planner or a.validate or a.explain):
         p.error("--tune finds a schedule: it goes without --emit, --schedule, --validate and --explain")
     if a.isa and a.target not in ("snitch", "avx512"):
@@ -330,8 +345,15 @@ def options(p: argparse.ArgumentParser, argv: Sequence[str]) -> tuple[argparse.N
         a.trials,
         a.search,
         not a.no_records,
+        a.plot,
+        a.report,
     )
     return a, chosen
+
+
+def _endings(p: argparse.ArgumentParser, option: str, path: Path | None, known: tuple[str, ...]) -> None:
+    if path is not None and path.suffix.lower() not in known:
+        p.error(f"{option} {path}: the name of the file ends in {', '.join(known)}")
 
 
 def _with_limit(argv: Sequence[str]) -> list[str]:

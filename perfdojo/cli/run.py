@@ -140,7 +140,7 @@ def _tune(o: Options) -> int:
     told = tune(o, Screen(o.quiet, silent=o.json), folder)
     if o.json:
         print(json.dumps(told))
-    return FINE
+    return FINE if told["error"] is None else WRONG
 
 
 def _job(o: Options) -> int:

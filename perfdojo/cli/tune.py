@@ -30,6 +30,7 @@ def tune(o: Options, screen: Screen, folder: Path) -> dict[str, Any]:
     """
     from perfdojo.backends import get_target
     from perfdojo.cli.job import chosen_target
+    from perfdojo.cli.tune_files import check_files, write_files
     from perfdojo.compiler.bind import bind
     from perfdojo.compiler.transforms.base import Setting
     from perfdojo.compiler.verify import verify
@@ -38,6 +39,7 @@ def tune(o: Options, screen: Screen, folder: Path) -> dict[str, Any]:
     from perfdojo.tuning.records import Records
     from perfdojo.tuning.tune import Tuner
 
+    check_files(o)
     o, target = chosen_target(o)
     bound = bind(read_kernel(o.kernel), o.sizes)
     verify(bound)
@@ -76,7 +78,7 @@ def tune(o: Options, screen: Screen, folder: Path) -> dict[str, Any]:
         path.write_text(text)
         told["file"] = str(path)
         screen.line("schedule", f"{path}; taken by --schedule {path}", "ok")
-    return told
+    return told | write_files(o, screen, tuner, result, told["steps"])
 
 
 @contextmanager
@@ -102,6 +104,8 @@ def _live(screen: Screen, seconds: float, unit: str) -> Iterator[Any]:
 
 
 def _report(result: Result, problem: Problem, screen: Screen) -> None:
+    from perfdojo.tuning.searched import verdict
+
     p = result.progress
     kinds = ", ".join(f"{n} {o}" for o, n in p.outcomes.most_common())
     screen.line(
@@ -112,15 +116,8 @@ def _report(result: Result, problem: Problem, screen: Screen) -> None:
     for n, (point, samples) in enumerate(result.finals[:5]):
         what = "planned" if point.moves is None else f"{len(point.moves)} moves"
         screen.line("best" if n == 0 else "", f"{_cost(median(samples), problem.unit)}, {what}")
-    least = min(result.baselines.values(), default=None)
-    if least is None or not result.finals:
-        screen.line("winner", "nothing computed what it should", "bad")
-    elif result.winner.moves is None or result.winner is not result.finals[0][0]:
-        what = "the code as it is planned" if result.winner.moves is None else "the shipped schedule"
-        screen.line("winner", f"{what}: nothing was faster beyond noise", "ok")
-    else:
-        gain = least / median(result.finals[0][1])
-        screen.line("winner", f"{gain:.2f} times as fast as what there was", "ok")
+    text, is_right = verdict(result)
+    screen.line("winner", text, "ok" if is_right else "bad")
 
 
 def _ablation(result: Result, runner: Runner, screen: Screen, problem: Problem) -> list[dict[str, Any]]:

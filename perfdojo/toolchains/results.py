@@ -47,6 +47,14 @@ class MissingTool(PerfDojoError):
         self.tool, self.package = tool, package
 
 
+class MissingExtra(MissingTool):
+    """A Python package that one of perfdojo's extras brings is not installed."""
+
+    def __init__(self, package: str, extra: str, what: str) -> None:
+        super().__init__(package, f"perfdojo[{extra}]", f"pip install 'perfdojo[{extra}]'")
+        self.message = f"{what} with {package}, which is not installed: the extra '{extra}' brings it"
+
+
 @dataclass(frozen=True, slots=True)
 class Failure:
     """A build that did not succeed.
