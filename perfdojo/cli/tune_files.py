@@ -90,7 +90,7 @@ def _searched(o: Options, tuner: Tuner, result: Result, steps: Sequence[dict[str
     shipped = tuner.space.of_schedule(tuner.shipped).text if tuner.shipped else ""
     return Searched(
         tuner.problem, result, tuner.search, tuner.seed, tuner.space.start.program, shipped, steps, emitted,
-        command, diagnosis(result, tuner.space),
+        command, diagnosis(result, tuner.space), getattr(result.progress, "removed", {}),
     )  # fmt: skip
 
 

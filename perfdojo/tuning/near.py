@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Collection, Iterator, Sequence
 from itertools import product
 from math import prod
 from typing import Any
@@ -13,8 +14,8 @@ from perfdojo.compiler.transforms.spelling import Spelling, spelled
 
 MOST = 120
 """Instances that are asked; where there are more, each so manieth."""
-REASONS = 2
-"""That are told, those of the instances that came the furthest through the conditions."""
+REASONS = 3
+"""That are told, each of one instance: those that came the furthest through the conditions."""
 NUMBERS = (0, 1, 2, 4, 16)
 """For numbers; extents and dimensions are met by some of them."""
 THINGS = {"scope": "no scope", "statement": "no statement", "buffer": "no buffer", "node": "no scope"}
@@ -33,7 +34,7 @@ def why_none(kind: type[Transform], program: Program, setting: Setting) -> tuple
         return ("the program has no two things that it could be for",)
     if legal := [m for m, why in asked if why is None]:
         return (f"legal as {legal[0]}, but no list of candidates has it",)
-    return tuple(_told([(m, why) for m, why in asked if why is not None]))
+    return tuple(_told([(m, why) for m, why in asked if why is not None], program))
 
 
 def _is_asked(default: object) -> bool:
@@ -73,22 +74,25 @@ def _is_sensible(values: Sequence[Any]) -> bool:
     return len(set(names)) == len(names)
 
 
-def _told(refused: Sequence[tuple[Transform, Violation]]) -> Iterator[str]:
+def _told(refused: Sequence[tuple[Transform, Violation]], program: Program) -> Iterator[str]:
     """Yield the reasons of the instances that came the furthest; only reasons where these are all alike."""
-    first: dict[str, tuple[Transform, Violation]] = {}
+    names = {*program.scopes, *program.statements, *(b.name for b in program.buffers)}
+    alike: dict[str, list[tuple[Transform, Violation]]] = {}
     for move, why in sorted(refused, key=lambda r: -r[1].condition):
-        first.setdefault(why.reason, (move, why))
-    if len(first) == 1 or all(reason.startswith("target ") for reason in first):
-        yield from dict.fromkeys(_reason(why) for _, why in first.values())
+        alike.setdefault(_pattern(why.reason, names), []).append((move, why))
+    whole = dict.fromkeys(_reason(why) for _, why in refused)
+    if len(whole) == 1 or all(reason.startswith("target ") for reason in whole):
+        yield from whole
         return
-    chosen = list(first.values())[:REASONS]
-    hints: set[str] = set()
-    for move, why in chosen:
-        yield f"{move}: {why.reason if why.hint in hints else _reason(why)}"
-        hints.add(why.hint)
-    told = {why.reason for _, why in chosen}
-    if left := sum(why.reason not in told for _, why in refused):
+    for (move, why), *others in list(alike.values())[:REASONS]:
+        yield f"{move}: {_reason(why)}" + (f", and {len(others)} more likewise" if others else "")
+    if left := sum(map(len, list(alike.values())[REASONS:])):
         yield f"{left} more refused for other reasons"
+
+
+def _pattern(reason: str, names: Collection[str]) -> str:
+    """Return a reason without the names and numbers that it is about."""
+    return re.sub(r"\w+", lambda word: "_" if word[0] in names or word[0].isdigit() else word[0], reason)
 
 
 def _reason(why: Violation) -> str:

@@ -73,6 +73,8 @@ def _facts(s: Searched) -> Iterator[tuple[str, str]]:
     yield "search", f"{s.search}, seed {s.seed}"
     told = f"{len(progress.trials)} in {progress.seconds:.0f} s"
     yield "trials", f"{told}; {progress.repeated} proposals were known"
+    if s.removed:
+        yield "left out before", ", ".join(f"{count} {why}" for why, count in s.removed.items())
 
 
 def _finals(s: Searched) -> Iterator[dict[str, Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from perfdojo.compiler.emitted import EmittedSource
@@ -26,6 +26,7 @@ class Searched:
         emitted: the winner's code; None where it cannot be emitted.
         command: of the compiler, for that code.
         diagnosis: sentences on the moves there were.
+        removed: candidates that were left out before they became code, by reason.
     """
 
     problem: Problem
@@ -38,6 +39,7 @@ class Searched:
     emitted: EmittedSource | None = None
     command: str = ""
     diagnosis: Sequence[str] = ()
+    removed: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def title(self) -> str:

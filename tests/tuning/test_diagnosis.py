@@ -54,7 +54,8 @@ def test_what_a_schedule_makes_legal_is_counted_behind_it() -> None:
     [
         ("vectorize", "c", "target c has no @vector"),
         ("reciprocal", "c", "reassoc rounds a quotient once (compile with --fp fast)"),
-        ("sequential", "c", "sequential i: scope i has no mark"),
+        ("sequential", "c", "sequential i: scope i has no mark, and 2 more likewise"),
+        ("delete_dead", "c", "delete_dead s: y reads s"),
         ("drop_scope", "c", "drop_scope i: scope i has 8 iterations"),
         ("frep", "snitch", "no scope around j is @stream (stream one first)"),
         ("pad_dims", "c", "legal as pad_dims s 0 1, but no list of candidates has it"),

@@ -127,6 +127,12 @@ def test_a_report_tells_all_of_a_search() -> None:
     assert all(line in page for line in s.diagnosis)
 
 
+def test_candidates_that_were_left_out_are_counted() -> None:
+    s = searched(Flat(), 10)
+    assert "left out before" not in report(s)
+    assert "left out before 7 too long" in Page(report(replace(s, removed={"too long": 7}))).text
+
+
 def test_a_report_of_a_search_that_gained_nothing() -> None:
     page = Page(report(searched(Flat()))).text
     assert "the code as it is planned: nothing was faster beyond noise" in page
