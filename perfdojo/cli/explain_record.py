@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -46,7 +46,7 @@ def explain_record(o: argparse.Namespace, records: Records) -> int:
     space = Space(found.problem, Random(0))
     steps, program = _steps(found.trial, space)
     kinds = diagnose(space, found.trials, program if found.trial.schedule else None)
-    before = {n: t for n, text in _baselines(space) for t in found.trials if t.schedule == text}
+    before = dict(_baselines(space, found.trials))
     if o.json:
         print(json.dumps(_object(found, before, steps, kinds)))
         return FINE
@@ -79,21 +79,21 @@ def _steps(trial: Trial, space: Space) -> tuple[list[Made], Program]:
     """Return the steps of a trial's schedule, and the program behind the last one."""
     made, program = [], space.start.program
     if not trial.schedule:
-        return [], program
+        return [], space.planned.program
     for step in parse_schedule(trial.schedule, "record").steps:
         why = step.move.why_not(program, space.problem.setting)
         if why is not None:
             made.append(Made(str(step.move), "", why.reason))
             continue
-        after = step.move.rewrite(program)
+        after = step.move.rewrite_for(program, space.problem.setting)
         made.append(Made(str(step.move), effect(program, after)))
         program = after
     return made, program
 
 
-def _baselines(space: Space) -> Iterator[tuple[str, str]]:
-    """Yield the texts of what a search has to beat: no schedule, and that shipped with a library kernel."""
-    yield "planned", ""
+def _baselines(space: Space, trials: Sequence[Trial]) -> Iterator[tuple[str, Trial]]:
+    """Yield the trials that a search has to beat: no schedule, and that shipped with a library kernel."""
+    yield from (("planned", t) for t in trials if not t.schedule)
     p = space.problem
     if p.bound.name not in dict(library()):
         return
@@ -102,8 +102,15 @@ def _baselines(space: Space) -> Iterator[tuple[str, str]]:
         shipped = default_schedule(p.bound.name, p.setting.target.name) if same else None
     except PerfDojoError:
         return  # another kernel of that name
-    if shipped is not None:
-        yield "shipped", space.of_schedule(shipped).text
+    if shipped is None:
+        return
+    point = space.of_schedule(shipped)
+    # other moves may have made the same code, which is tried once
+    starts = (t for t in trials if t.search == "start")
+    same_code = (t for t in starts if _steps(t, space)[1] == point.program)
+    trial = next((t for t in trials if t.schedule == point.text), None) or next(same_code, None)
+    if trial is not None:
+        yield "shipped", trial
 
 
 def _tell_trial(screen: Screen, found: Found, before: dict[str, Trial]) -> None:

@@ -87,10 +87,10 @@ def _searched(o: Options, tuner: Tuner, result: Result, steps: Sequence[dict[str
 
     emitted = _emitted(tuner, result)
     command = _command(o, emitted) if emitted is not None and o.report is not None else ""
-    shipped = tuner.space.of_schedule(tuner.shipped).text if tuner.shipped else ""
+    shipped = tuner.space.of_schedule(tuner.shipped).program if tuner.shipped else None
     return Searched(
         tuner.problem, result, tuner.search, tuner.seed, tuner.space.start.program, shipped, steps, emitted,
-        command, diagnosis(result, tuner.space), getattr(result.progress, "removed", {}),
+        command, diagnosis(result, tuner.space),
     )  # fmt: skip
 
 

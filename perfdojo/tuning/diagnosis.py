@@ -73,8 +73,8 @@ def _kinds(trial: Trial) -> set[str]:
 def _untried(start: int, behind: int) -> tuple[str, ...]:
     """Return why a kind was not tried that has legal instances; () where it has none."""
     if start:
-        return ("it is legal, but no proposal had it",)
-    return ("it is legal behind this schedule, and no proposal had it",) if behind else ()
+        return ("it is legal, but no trial had it",)
+    return ("it is legal behind this schedule, and no trial had it",) if behind else ()
 
 
 def sentences(kinds: Sequence[Kind], unit: str) -> Iterator[tuple[str, str]]:

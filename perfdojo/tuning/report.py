@@ -73,8 +73,9 @@ def _facts(s: Searched) -> Iterator[tuple[str, str]]:
     yield "search", f"{s.search}, seed {s.seed}"
     told = f"{len(progress.trials)} in {progress.seconds:.0f} s"
     yield "trials", f"{told}; {progress.repeated} proposals were known"
-    if s.removed:
-        yield "left out before", ", ".join(f"{count} {why}" for why, count in s.removed.items())
+    if progress.removed:
+        removed = ", ".join(f"{count} for {why}" for why, count in progress.removed.most_common())
+        yield "not worth measuring", removed
 
 
 def _finals(s: Searched) -> Iterator[dict[str, Any]]:
@@ -94,10 +95,11 @@ def _finals(s: Searched) -> Iterator[dict[str, Any]]:
 
 
 def _what(s: Searched, point: Point) -> str:
-    if point.moves is None:
-        return "planned"
-    count = f"{len(point.moves)} move" + ("" if len(point.moves) == 1 else "s")
-    return f"shipped, {count}" if point.text == s.shipped else count
+    count = "planned"
+    if point.moves is not None:
+        count = f"{len(point.moves)} move" + ("" if len(point.moves) == 1 else "s")
+    # other moves may make the code of the shipped ones
+    return f"shipped, {count}" if point.program == s.shipped else count
 
 
 def _steps(s: Searched) -> Iterator[dict[str, Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from perfdojo.compiler.emitted import EmittedSource
@@ -21,12 +21,11 @@ class Searched:
     Attributes:
         search, seed: how schedules were proposed.
         start: the program before any move.
-        shipped: text of the schedule that comes with the kernel, as points have it; "" without one.
+        shipped: the program that the schedule makes that comes with the kernel; None without one.
         steps: of the winner: `move`, and `without`, the cost where it is taken out, if that is known.
         emitted: the winner's code; None where it cannot be emitted.
         command: of the compiler, for that code.
         diagnosis: sentences on the moves there were.
-        removed: candidates that were left out before they became code, by reason.
     """
 
     problem: Problem
@@ -34,12 +33,11 @@ class Searched:
     search: str
     seed: int
     start: Program
-    shipped: str = ""
+    shipped: Program | None = None
     steps: Sequence[Mapping[str, Any]] = ()
     emitted: EmittedSource | None = None
     command: str = ""
     diagnosis: Sequence[str] = ()
-    removed: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def title(self) -> str:
@@ -101,7 +99,7 @@ def verdict(result: Result) -> tuple[str, bool]:
     if least is None or not result.finals:
         return "nothing computed what it should", False
     best, samples = result.finals[0]
-    if result.winner.moves is not None and result.winner is best:
+    if result.winner.moves is not None and result.winner is best and median(samples) < least:
         return f"{least / median(samples):.2f} times as fast as what there was", True
     what = "the code as it is planned" if result.winner.moves is None else "the shipped schedule"
     return f"{what}: nothing was faster beyond noise", True

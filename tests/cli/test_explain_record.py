@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import json
+import random
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from perfdojo.backends import get_target
 from perfdojo.cli.tools import main
+from perfdojo.compiler.bind import bind
 from perfdojo.compiler.transforms import transform_names
+from perfdojo.compiler.transforms.base import Setting
+from perfdojo.compiler.verify import verify
+from perfdojo.finding import default_schedule, read_kernel
+from perfdojo.tuning.problem import Problem
 from perfdojo.tuning.records import Records
+from perfdojo.tuning.space import Space
 from perfdojo.tuning.trial import Trial
 from tests.tuning.problems import problem
 
@@ -84,6 +92,38 @@ def test_a_step_that_is_not_legal_any_more_is_told(
     assert "tile_scope k 7   left out, it is not legal any more: 7 does not divide" in explained(
         capsys, stale.name_in(problem().key)
     )
+
+
+def test_the_planner_is_a_step_too(
+    names: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    p = problem(target="avx2")
+    planned = Trial(Space(p, random.Random(0)).as_planned.text, "ok", samples=(1.0,))
+    Records(tmp_path / "records.sqlite").add(p, planned)
+    found = json.loads(explained(capsys, planned.name_in(p.key), "--json"))
+    (step,) = found["steps"]
+    assert step["move"].startswith("plan")
+    assert "vector" in step["effect"]
+    assert (found["target"], found["sizes"], found["baselines"]) == ("avx2", {}, {})
+
+
+@pytest.mark.parametrize("start", [True, False])
+def test_the_shipped_schedule_is_told_whatever_moves_made_its_code(
+    start: bool, names: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bound = bind(read_kernel("matmul"), {"M": 8, "N": 24, "K": 8})
+    verify(bound)
+    p, shipped = Problem(bound, Setting(get_target("avx2"))), default_schedule("matmul", "avx2")
+    assert shipped is not None
+    text = Space(p, random.Random(0)).of_schedule(shipped).text
+    if start:  # the same code: a mark that comes and goes
+        head, *rest = text.splitlines()
+        text = "\n".join((head, "unroll k", "sequential k", *rest)) + "\n"
+    records = Records(tmp_path / "records.sqlite")
+    records.add(p, Trial("", "ok", samples=(3.0,), search="start"))
+    records.add(p, Trial(text, "ok", samples=(6.0,), search="start"))
+    found = json.loads(explained(capsys, "matmul", "--json"))
+    assert found["baselines"] == {"planned": 3.0, "shipped": 6.0}
 
 
 def test_json_has_all_of_it(names: list[str], capsys: pytest.CaptureFixture[str]) -> None:

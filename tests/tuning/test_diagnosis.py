@@ -37,7 +37,7 @@ def test_trials_count_for_the_kinds_they_have() -> None:
     found = kinds(Trial(ONE, "ok", samples=(5.0,)), slow, cut, Trial("", "ok", samples=(2.0,)))
     assert (found["unroll"].trials, found["unroll"].best, found["unroll"].reasons) == (3, 5.0, ())
     assert (found["tile_scope"].trials, found["tile_scope"].best) == (1, None)
-    assert found["peel_scope"].reasons == ("it is legal, but no proposal had it",)
+    assert found["peel_scope"].reasons == ("it is legal, but no trial had it",)
 
 
 def test_what_a_schedule_makes_legal_is_counted_behind_it() -> None:
