@@ -98,19 +98,25 @@ def _baselines(space: Space, trials: Sequence[Trial]) -> Iterator[tuple[str, Tri
     if p.bound.name not in dict(library()):
         return
     try:
-        same = render(bind(read_kernel(p.bound.name), p.sizes)) == p.text
-        shipped = default_schedule(p.bound.name, p.setting.target.name) if same else None
+        known = render(bind(read_kernel(p.bound.name), p.sizes)) == p.text
+        shipped = default_schedule(p.bound.name, p.setting.target.name) if known else None
     except PerfDojoError:
         return  # another kernel of that name
     if shipped is None:
         return
     point = space.of_schedule(shipped)
     # other moves may have made the same code, which is tried once
-    starts = (t for t in trials if t.search == "start")
-    same_code = (t for t in starts if _steps(t, space)[1] == point.program)
-    trial = next((t for t in trials if t.schedule == point.text), None) or next(same_code, None)
-    if trial is not None:
-        yield "shipped", trial
+    same = [t for t in trials if t.schedule == point.text]
+    same = same or [t for t in trials if t.search == "start" and _makes(t, point.program, space)]
+    if same:
+        yield "shipped", same[0]
+
+
+def _makes(trial: Trial, program: Program, space: Space) -> bool:
+    try:
+        return _steps(trial, space)[1] == program
+    except PerfDojoError:
+        return False  # another version made it, which knew other moves
 
 
 def _tell_trial(screen: Screen, found: Found, before: dict[str, Trial]) -> None:

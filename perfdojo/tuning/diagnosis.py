@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from perfdojo.compiler.diagnostics import PerfDojoError
 from perfdojo.compiler.ir import Program
 from perfdojo.compiler.schedule import parse_schedule
 from perfdojo.compiler.transforms import candidates, transforms
@@ -67,7 +68,10 @@ def diagnose(space: Space, trials: Sequence[Trial], behind: Program | None = Non
 def _kinds(trial: Trial) -> set[str]:
     if not trial.schedule:
         return set()
-    return {name_of(s.move) for s in parse_schedule(trial.schedule, "trial").steps}
+    try:
+        return {name_of(s.move) for s in parse_schedule(trial.schedule, "trial").steps}
+    except PerfDojoError:
+        return set()  # another version made it, which knew other moves
 
 
 def _untried(start: int, behind: int) -> tuple[str, ...]:

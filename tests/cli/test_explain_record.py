@@ -126,6 +126,16 @@ def test_the_shipped_schedule_is_told_whatever_moves_made_its_code(
     assert found["baselines"] == {"planned": 3.0, "shipped": 6.0}
 
 
+def test_moves_of_another_version_hide_nothing_else(
+    names: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    new = Trial("schedule rows\nteleport k\nend\n", "ok", samples=(1.0,), search="start")
+    Records(tmp_path / "records.sqlite").add(problem(), new)
+    assert "trial 2 of 5" in explained(capsys, names[1])
+    assert main(["explain", new.name_in(problem().key)]) == 1
+    assert "no transformation 'teleport'" in capsys.readouterr().err
+
+
 def test_json_has_all_of_it(names: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     found: dict[str, Any] = json.loads(explained(capsys, names[1], "--json"))
     assert (found["record"], found["kernel"], found["cost"]) == (names[1], "rows", 2e-6)
