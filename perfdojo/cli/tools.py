@@ -118,10 +118,10 @@ def _lines(name: str) -> list[str]:
 
 
 def _show(way: str, row: Mapping[str, Any], records: Records) -> None:
-    from perfdojo.tuning.lookup import best_of, title
+    from perfdojo.tuning.lookup import title
 
     trials, key = records.of_key(row["key"]), row["key"]
-    best = best_of(trials)
+    best = records.best_of(key)
     told = f"best {best.name_in(key)}, {_cost(best, row['unit'])}" if best else "none was right"
     print(title(row))
     print(f"  {len(trials)} trials, the last one on {row['day']}; {told}")

@@ -40,12 +40,6 @@ def title(row: Mapping[str, Any]) -> str:
     return f"{sizes} · {row['target']} · {row['fp']} · {row['threads']} thread(s) · {facts}"
 
 
-def best_of(trials: Sequence[Trial]) -> Trial | None:
-    """Return the fastest trial that was right and not cut short; None where there is none."""
-    right = [t for t in trials if t.cost is not None and not t.cut]
-    return min(right, key=lambda t: t.cost or 0.0, default=None)
-
-
 def find(records: Records, word: str) -> Found:
     """Return the trial that a word means.
 
@@ -86,7 +80,7 @@ def _of_kernel(records: Records, rows: Sequence[Mapping[str, Any]]) -> Found:
     latest = sorted(rows, key=lambda r: r["last"], reverse=True)
     row = next((r for r in latest if _is_here(r)), latest[0])
     trials = records.of_key(row["key"])
-    trial = best_of(trials) or trials[0]
+    trial = records.best_of(row["key"]) or trials[0]
     return Found(trial.name_in(row["key"]), recorded_problem(row), trial, trials, len(rows) - 1)
 
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,10 @@ create table if not exists trials (
   outcome text not null, detail text not null, samples text not null, cut integer not null,
   search text not null, seed integer not null, at real not null, day text not null, version text not null,
   unique (problem, schedule)
+);
+create table if not exists finals (
+  problem text not null references problems(key), place integer not null, schedule text not null,
+  samples text not null, unique (problem, place)
 );
 """
 _PROBLEM = ("key", "kernel", "text", "sizes", "target", "fp", "threads", "machine", "unit")
@@ -80,6 +85,13 @@ class Records:
             db.execute("insert or ignore into problems values (?, ?, ?, ?, ?, ?, ?, ?, ?)", (*row, *more))
             _insert(db, problem.key, trial, time.strftime("%Y-%m-%d"), version("perfdojo"))
 
+    def settle(self, problem: Problem, finals: Sequence[tuple[str, Sequence[float]]]) -> None:
+        """Keep how a search ended: schedules with the samples that were taken in turn, the winner first."""
+        rows = [(problem.key, n, text, json.dumps(list(s))) for n, (text, s) in enumerate(finals)]
+        with self._open() as db:
+            db.execute("delete from finals where problem = ?", (problem.key,))
+            db.executemany("insert into finals values (?, ?, ?, ?)", rows)
+
     def load(self, lines: Iterable[str]) -> int:
         """Add what `dump` gave; return how many trials were new.
 
@@ -98,6 +110,10 @@ class Records:
                     trial = Trial(**{**t, "samples": tuple(map(float, t["samples"]))})
                     db.execute("insert or ignore into problems values (?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
                     count += _insert(db, str(p["key"]), trial, found["day"], found["version"])
+                    if final := found.get("final"):
+                        samples = json.dumps([float(s) for s in final["samples"]])
+                        row = (str(p["key"]), int(final["place"]), trial.schedule, samples)
+                        db.execute("insert or ignore into finals values (?, ?, ?, ?)", row)
                 except (ValueError, KeyError, TypeError, sqlite3.Error) as error:
                     raise PerfDojoError(f"line {number} is no record: {error!r}") from None
         return count
@@ -116,7 +132,23 @@ class Records:
 
     def best(self, problem: Problem) -> Trial | None:
         """Return the fastest trial of a problem that was right; None where there is none."""
-        found = [t for t in self.trials(problem) if t.cost is not None and not t.cut]
+        return self.best_of(problem.key)
+
+    def best_of(self, key: str) -> Trial | None:
+        """Return the fastest trial that was right of the problem with this key; None where there is none.
+
+        That is the winner of the last search that came to its end, with the samples it has from there: among
+        hundreds of trials the fastest one is also the luckiest.
+        """
+        trials = self.of_key(key)
+        with self._open() as db:
+            row = db.execute(
+                "select schedule, samples from finals where problem = ? and place = 0", (key,)
+            ).fetchone()
+        won = next((t for t in trials if row and t.schedule == row[0] and t.outcome == "ok"), None)
+        if won is not None:
+            return replace(won, samples=tuple(json.loads(row[1])), cut=False)
+        found = [t for t in trials if t.cost is not None and not t.cut]
         return min(found, key=lambda t: t.cost or 0.0, default=None)
 
     def relatives(self, problem: Problem, most: int) -> list[Trial]:
@@ -133,12 +165,8 @@ class Records:
                     (problem.bound.name, problem.target, problem.unit, problem.key),
                 )
             ]
-        found = []
-        for key in keys[:most]:
-            right = [t for t in self.of_key(key) if t.cost is not None and not t.cut]
-            best = min(right, key=lambda t: t.cost or 0.0, default=None)
-            found += [best] if best and best.schedule else []
-        return found
+        found = [self.best_of(key) for key in keys[:most]]
+        return [t for t in found if t is not None and t.schedule]
 
     def problems(self) -> list[Mapping[str, Any]]:
         """Return each problem with its number of trials, and number and day of the last one."""
@@ -155,12 +183,17 @@ class Records:
         """Yield each trial with its problem as a line of JSON."""
         with self._open() as db:
             db.row_factory = sqlite3.Row
-            for r in db.execute("select * from problems p join trials t on t.problem = p.key order by t.id"):
+            for r in db.execute(
+                "select p.*, t.*, f.place, f.samples as final from problems p"
+                " join trials t on t.problem = p.key left join finals f on f.problem = p.key and f.schedule = t.schedule order by t.id"
+            ):
                 problem = {k: r[k] for k in _PROBLEM}
                 problem |= {k: json.loads(r[k]) for k in ("sizes", "machine")}
                 trial = {k: r[k] for k in ("schedule", "outcome", "detail", "search", "seed", "at")}
                 trial |= {"samples": json.loads(r["samples"]), "cut": bool(r["cut"])}
                 whole = {"problem": problem, "trial": trial, "day": r["day"], "version": r["version"]}
+                if r["place"] is not None:
+                    whole["final"] = {"place": r["place"], "samples": json.loads(r["final"])}
                 yield json.dumps(whole, sort_keys=True)
 
 

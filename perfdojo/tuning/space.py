@@ -150,9 +150,9 @@ class Space:
                     return move
         return None
 
-    def some(self, kind: str, count: int) -> list[Transform]:
-        """Return a few legal moves of a kind on the kernel as it is, drawn at random."""
-        found = list(get_transform(kind).candidates(self.start.program, self.problem.setting))
+    def some(self, point: Point, kind: str, count: int) -> list[Transform]:
+        """Return a few legal moves of a kind behind those of a point, drawn at random."""
+        found = list(get_transform(kind).candidates(point.program, self.problem.setting))
         return self.rng.sample(found, min(count, len(found)))
 
     def longer(self, point: Point, count: int = 1) -> Point:

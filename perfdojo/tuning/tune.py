@@ -229,6 +229,9 @@ class Tuner:
             least = self._points[to_beat[min(baselines, key=lambda n: baselines[n])]]
             if not is_faster(finals[0][1], samples[least.text]):
                 winner = least  # within the noise: what is there stays
+        if self.records is not None and finals:
+            ends = [(p.text, s) for p, s in finals]
+            self.records.settle(self.problem, sorted(ends, key=lambda e: e[0] != winner.text))
         return Result(self._progress, finals, winner, baselines)
 
 

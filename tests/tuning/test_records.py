@@ -53,6 +53,25 @@ def test_trials_come_back(tmp_path: Path) -> None:
     assert (row["kernel"], row["trials"]) == ("rows", 3)
 
 
+def test_the_winner_of_a_search_is_the_best(tmp_path: Path) -> None:
+    records, p = Records(tmp_path / "r.sqlite"), problem()
+    for t in (
+        Trial("", "ok", samples=(5.0,)),
+        Trial("lucky", "ok", samples=(1.0,)),
+        Trial("b", "ok", samples=(3.0,)),
+    ):
+        records.add(p, t)
+    records.settle(p, [("b", (3.5, 3.6, 3.4)), ("lucky", (4.0,))])
+    best = records.best(p)
+    assert best is not None
+    assert (best.schedule, best.cost) == ("b", 3.5)
+    other = Records(tmp_path / "other.sqlite")
+    other.load(records.dump())
+    assert other.best(p) == best
+    records.settle(p, [("lucky", (0.9,))])
+    assert (records.best(p) or best).schedule == "lucky"
+
+
 def test_the_best_of_other_sizes_is_known(tmp_path: Path) -> None:
     records, p = Records(tmp_path / "r.sqlite"), problem()
     wide = problem(ROWS.replace("40", "48"))

@@ -17,9 +17,11 @@ TILES = ((6, 1), (8, 1), (12, 1), (4, 2), (6, 2), (8, 2), (3, 3), (4, 3), (6, 3)
 """Rows and vectors of register tiles that are tried."""
 COUNTS = (1, 2, 3, 4, 6, 8)
 """Vectors in one pass, and rows of one pass, that are tried."""
+BEHIND = ("prefetch", "nontemporal", "unroll", "split_reduction", "swap_siblings", "hoist", "tile_scope")
+"""Moves that are tried behind the planner."""
 STRUCTURE = ("join_scopes", "fission_scope", "inline", "reorder", "hoist", "reuse_dims", "tile_scope")
 EACH = 6
-"""Moves of a kind that are tried before the planner."""
+"""Moves of a kind that are tried, before the planner or behind it."""
 
 
 class Guided(Search):
@@ -46,8 +48,11 @@ class Guided(Search):
             if point.moves and not any(isinstance(m, Plan) for m in point.moves):
                 yield self.space.made((*point.moves, plan))
         for kind in STRUCTURE:
-            for move in self.space.some(kind, EACH):
+            for move in self.space.some(self.space.start, kind, EACH):
                 yield self.space.made((move, plan))
+        for kind in BEHIND:
+            for move in self.space.some(self.space.as_planned, kind, EACH):
+                yield self.space.made((plan, move))
 
     def ask(self) -> Point:
         """Return the next point to try."""
