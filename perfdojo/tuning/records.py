@@ -185,7 +185,8 @@ class Records:
             db.row_factory = sqlite3.Row
             for r in db.execute(
                 "select p.*, t.*, f.place, f.samples as final from problems p"
-                " join trials t on t.problem = p.key left join finals f on f.problem = p.key and f.schedule = t.schedule order by t.id"
+                " join trials t on t.problem = p.key left join finals f on f.problem = p.key"
+                " and f.schedule = t.schedule order by t.id"
             ):
                 problem = {k: r[k] for k in _PROBLEM}
                 problem |= {k: json.loads(r[k]) for k in ("sizes", "machine")}

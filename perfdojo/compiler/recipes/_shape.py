@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from perfdojo.compiler.diagnostics import PerfDojoError
 from perfdojo.compiler.ir import Expr, Literal, Node, Op, Scope, Statement
 from perfdojo.compiler.plan.contraction import widest_lanes
 from perfdojo.compiler.recipes._steps import (
@@ -193,10 +195,17 @@ def _accumulators(h: History, statement: str, scope: str) -> None:
     size = ACCUMULATORS.start * lanes
     if extent(h, scope) < 2 * size or h.why_not(f"split_reduction {statement} by {scope}"):
         return
+    tried(h, lambda: _split(h, statement, scope, size, lanes))
+
+
+def _split(h: History, statement: str, scope: str, size: int, lanes: int) -> bool:
+    """Split a reduction in pairs again and again; False where its results have scopes of their own."""
     _, inner, tail = blocks(h, scope, size)
     parts = [tail] if tail else []
     while True:
-        start, combine = made(h, f"split_reduction {statement} by {inner}")
+        start, combine, *more = made(h, f"split_reduction {statement} by {inner}")
+        if more:
+            return False
         parts += [inner, start]
         if extent(h, combine) <= 2 or lanes > 1:
             break
@@ -212,6 +221,7 @@ def _accumulators(h: History, statement: str, scope: str) -> None:
             else:
                 back(h, before)
         unroll(h, (part,))
+    return True
 
 
 def _elementwise(h: History, top: str) -> None:
@@ -247,6 +257,18 @@ def attempted(h: History, move: str) -> list[str]:
     """Make a move where it is legal and return the new scopes."""
     before = h.program.scopes
     return [s for s in h.program.scopes if s not in before] if h.attempt(move) else []
+
+
+def tried(h: History, moves: Callable[[], bool | None]) -> bool:
+    """Make moves; none where one is not legal, or they say that they came to nothing. Tell if made."""
+    before = h.states
+    try:
+        if moves() is not False:
+            return True
+    except PerfDojoError:  # an order that matters, elements that are not sure to be written
+        pass
+    back(h, before)
+    return False
 
 
 def back(h: History, states: tuple[State, ...]) -> None:

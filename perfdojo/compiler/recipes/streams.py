@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import pairwise
 from math import prod
 
-from perfdojo.compiler.diagnostics import PerfDojoError
 from perfdojo.compiler.ir import Literal, Node, Scope, Statement
 from perfdojo.compiler.lowering.nests.limits import MAX_INSTRUCTIONS
 from perfdojo.compiler.recipes._apart import functions_apart, rows_stored, streams_apart
-from perfdojo.compiler.recipes._shape import attempted, back, shape, starts
+from perfdojo.compiler.recipes._shape import attempted, back, shape, starts, tried
 from perfdojo.compiler.recipes._steps import (
     chain,
     drop_single,
@@ -67,10 +67,7 @@ def _nests(h: History, parent: str) -> None:
         kept = {n.name for n in _body(h, parent)} - set(group)
         if stores(h, top):
             continue
-        try:
-            shape(h, top)
-        except PerfDojoError:  # it would change an order that matters
-            back(h, before)
+        tried(h, partial(shape, h, top))
         if not mark(h, [n.name for n in _body(h, parent) if n.name not in kept]):
             back(h, before)
 

@@ -8,7 +8,7 @@ from perfdojo.compiler.analysis.touches import reads
 from perfdojo.compiler.ir import Load, Program, Scope, Statement
 from perfdojo.compiler.lowering.layout import layout
 from perfdojo.compiler.plan.contraction import widest_lanes
-from perfdojo.compiler.recipes._shape import ACCUMULATORS, Reduction, reduction, shape
+from perfdojo.compiler.recipes._shape import ACCUMULATORS, Reduction, reduction, shape, tried
 from perfdojo.compiler.recipes._steps import blocks, chain, drop_single, extent, made, order, unmark
 from perfdojo.compiler.recipes.streams import mark, separate
 from perfdojo.compiler.schedule import History
@@ -57,12 +57,8 @@ def tiled(h: History, top: str) -> None:
     """Let the arrays of a nest pass through the TCDM; leave it alone where that fails, or data decide."""
     if any(_gathers(n) for n in nodes(h.program.scopes[top].node.body) if isinstance(n, Statement)):
         return
-    states = h.states
     found = reduction(h, top)
-    done = _product(h, found) if found and found.steps else _rows(h, top)
-    if not done:
-        while h.states != states:
-            h.undo()
+    tried(h, lambda: _product(h, found) if found and found.steps else _rows(h, top))
 
 
 # ---------------------------------------------------------------- products
