@@ -6,9 +6,9 @@ from perfdojo.compiler.emitted import C_TYPES, EmittedSource
 
 CALL_SYMBOL, TABLE_SYMBOL = "perfdojo_vectorcall", "perfdojo_python"
 
-HELD_WORK = 1 << 14
-"""Kernels of fewer operations and bytes, some microseconds, keep the interpreter's lock: to release and take
-it costs 30 ns, and other threads wait longer for each other."""
+HELD_WORK = 1 << 16
+"""Kernels of fewer operations and bytes, a microsecond or two in vectors, keep the interpreter's lock: to
+release and take it costs 30 ns, and other threads wait longer for each other."""
 
 _TEXT = """\
 /* A `run` of perfdojo.load(): CPython calls this with the object, which holds a pointer to its plan. */
