@@ -13,6 +13,7 @@ import numpy as np
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
+from perfdojo.calling import Results, Run, entry_of, run_of
 from perfdojo.compiler.diagnostics import PerfDojoError, nearest
 from perfdojo.compiler.emitted import DESCRIPTION_SYMBOL, DESCRIPTION_VERSION, Argument
 from perfdojo.compiler.numpy_types import NUMPY
@@ -46,31 +47,6 @@ def _expected(a: Argument, alignment: int) -> _Expected:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
-    """A kernel with its arrays: `run()` works on what is in them then, and returns the `out` arrays."""
-
-    kernel: Kernel
-    arrays: tuple[Array, ...]
-    _where: tuple[int, ...] = field(repr=False)
-    _function: Any = field(repr=False)
-    _results: Array | tuple[Array, ...] | None = field(repr=False)
-    _ranged: bool = field(repr=False)
-
-    def __call__(self) -> Array | tuple[Array, ...] | None:
-        """Run it; nothing is checked but the values of arguments that have limits.
-
-        Raises:
-            PerfDojoError: an input holds values out of its limits; nothing was run.
-            MemoryError: the kernel could not allocate a temporary.
-        """
-        if self._ranged:
-            self.kernel._looked_at(self.arrays)
-        if self._function(*self._where):
-            raise MemoryError(f"kernel {self.kernel.name} could not allocate a temporary")
-        return self._results
-
-
-@dataclass(frozen=True, slots=True)
 class Kernel:
     """A kernel that can be called: `d = kernel(s)`.
 
@@ -90,6 +66,7 @@ class Kernel:
     alignment: int
     path: Path
     _function: Any = field(repr=False)
+    _entry: int = field(repr=False, default=0)
     _expected: tuple[_Expected, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -104,9 +81,9 @@ class Kernel:
         values = self._values(arrays, named)
         where = tuple(self._pointers(values))
         ranged = any(e.ranged for e in self._expected)
-        return Run(self, tuple(values), where, self._function, self._results(values), ranged)
+        return run_of(self, tuple(values), where, self._results(values), ranged)
 
-    def __call__(self, *arrays: Array, **named: Array) -> Array | tuple[Array, ...] | None:
+    def __call__(self, *arrays: Array, **named: Array) -> Results:
         """Run it.
 
         Raises:
@@ -125,7 +102,7 @@ class Kernel:
         given = self._given(arrays, named)
         return [given[a.name] if a.name in given else self.empty(a.name) for a in self.arguments]
 
-    def _results(self, values: Sequence[Array]) -> Array | tuple[Array, ...] | None:
+    def _results(self, values: Sequence[Array]) -> Results:
         outs = [v for a, v in zip(self.arguments, values, strict=True) if a.role == "out"]
         return tuple(outs) if len(outs) > 1 else outs[0] if outs else None
 
@@ -271,12 +248,13 @@ def load_kernel(path: str | Path) -> Kernel:
     if reason:
         raise PerfDojoError(f"{path} cannot run here: {reason}", hint="build it on this machine")
     try:
-        function = getattr(ctypes.CDLL(str(path.resolve())), symbol)
+        library = ctypes.CDLL(str(path.resolve()))
+        function = getattr(library, symbol)
     except (OSError, AttributeError) as error:
         raise PerfDojoError(f"{path} cannot be loaded: {error}") from None
     function.restype = ctypes.c_int
     function.argtypes = [ctypes.c_void_p] * len(arguments)
-    return Kernel(*names, sizes, arguments, alignment, path, function)
+    return Kernel(*names, sizes, arguments, alignment, path, function, entry_of(library))
 
 
 def read_texts(path: Path) -> dict[str, str]:

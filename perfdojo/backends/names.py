@@ -57,7 +57,7 @@ LIBRARY = _words(
     strspn strstr strtod strtof strtok strtol strtold strtoll strtoul strtoull strxfrm sync syscall
     system tanhl tgammaf time times tmpfile tmpnam tolower toupper truncate umask ungetc unlink
     utime valloc vfprintf vfork vprintf vscanf vsnprintf vsprintf wait waitpid wcscmp wcscpy wcslen
-    write perfdojo_build perfdojo_call perfdojo_description
+    write perfdojo_build perfdojo_call perfdojo_description perfdojo_python perfdojo_vectorcall
     """
 )
 """What else a program may link: a kernel of such a name would take the function's place."""

@@ -26,6 +26,7 @@ from perfdojo.toolchains.precompiled import precompiled_flags
 from perfdojo.toolchains.process import Limits
 from perfdojo.toolchains.results import Failure, Measurement, RunResult
 from perfdojo.toolchains.statistics import median, median_interval, spread
+from perfdojo.toolchains.vectorcall import vectorcall_file
 
 CHECK_TIMEOUT_S = 60.0
 SHARED_BUSY_SHARE = 0.95
@@ -118,7 +119,7 @@ def shared_library(emitted: EmittedSource, path: Path, host: Host) -> Path | Fai
 
     It is made for this very processor, or for another kind of machine; what it may use is written into it.
     """
-    files = (*emitted.files, identity_file(host.cpu, host.compiler))
+    files = (*emitted.files, identity_file(host.cpu, host.compiler), vectorcall_file(emitted))
     made = _build_kind(emitted, host, "shared", files, ("-DPERFDOJO_SHARED",))
     if isinstance(made, Failure):
         return made

@@ -29,6 +29,14 @@ def test_rows_of_a_batch_are_fetched_a_tile_ahead(target: str) -> None:
     assert distances("matmul", target, M=2048, N=64, K=256) == {}, "all products use the same rows"
 
 
+@pytest.mark.parametrize("target", ["avx2", "avx512"])
+def test_the_next_slice_is_fetched_while_one_is_padded(target: str) -> None:
+    assert distances("dwconv3x3", target, N=8, C=128, H=56, W=56) == {"x": 56 * 56}
+    assert distances("dwconv3x3", target, N=1, C=128, H=56, W=56) == {}, "small enough for a cache"
+    assert distances("dwconv3x3", target, N=1, C=32, H=400, W=400) == {}, "one slice fills a cache"
+    assert distances("dwconv3x3", "c", N=8, C=128, H=56, W=56) == {}
+
+
 def test_what_the_writer_said_stays() -> None:
     text = (
         "kernel k\nin x: f32[1024, 1024] prefetch(64)\nout y: f32[1024, 512]\n\n"

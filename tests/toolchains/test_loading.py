@@ -250,6 +250,7 @@ def test_a_library_of_somebody_else_is_not_loaded(tmp_path: Path) -> None:
 def test_wrong_descriptions_are_refused(host: Host, tmp_path: Path, text: str, complaint: str) -> None:
     quoted = text.replace('"', '\\"')
     source = f'extern const char perfdojo_description[];\nconst char perfdojo_description[] = "{quoted}";\n'
+    source += "int k(void);\nint k(void) { return 0; }\n"
     path = library(replace(ADD, files=(("k.c", source),)), host, tmp_path)
     with pytest.raises(PerfDojoError, match=complaint):
         perfdojo.load(path)

@@ -12,6 +12,7 @@ from perfdojo.compiler.plan.ahead import fetch_ahead
 from perfdojo.compiler.plan.arrange import arrange
 from perfdojo.compiler.plan.contraction import Contraction
 from perfdojo.compiler.plan.dots import dot_for, groups_in, in_groups, rows_of_neighbours
+from perfdojo.compiler.plan.first_use import blocks_behind_first, pack_at_first_use
 from perfdojo.compiler.plan.knobs import CHOSEN, Knobs
 from perfdojo.compiler.plan.packing import pack_streamed
 from perfdojo.compiler.plan.recipes import blocks, extent
@@ -103,18 +104,23 @@ def _tile_part(
     group = ""
     if dot:
         program, group = in_groups(program, _reductions(program, rows, c)[-1].name, dot.group)
-    program, outer = pack_streamed(program, outer, columns, c, size is not None, group)
+    program, outer, panels = pack_streamed(program, outer, columns, c, size is not None, group)
     nests = [(columns, rows)]
     if size is not None:
         program, nests = _block_rows(program, outer, columns, rows, size)
     vector = target.masked_memory or part.size >= c.lanes
     for block, side in nests:
         program = _write_out(program, side, c)
-        program, _, inner, tail = blocks(program, side, part.rows)
+        if panels:
+            program, inner, tail = blocks_behind_first(program, side, part.rows)
+        else:
+            program, _, inner, tail = blocks(program, side, part.rows)
         groups = groups_in(program, block, c, dot.group) if dot else frozenset()
         program, copies = sink(mark(program, block, "vector" if vector else "unroll"), block, groups)
         for tiled in (inner, *(() if tail is None else (tail,))):
             program, _ = sink(mark(program, tiled, "unroll"), tiled, frozenset(copies))
+    for panel in panels:
+        program = pack_at_first_use(program, panel)
     return program
 
 

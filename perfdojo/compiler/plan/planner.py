@@ -26,7 +26,7 @@ def plan(program: Program, target: Target, fp: FpLevel, threads: int, knobs: Kno
     if "stream" in target.marks or "grid_x" in target.marks:
         return _by_recipe(program, target, fp)
     program = drop_single(explicit_starts(program))
-    program = drop_single(stage_paddings(program))
+    program = drop_single(stage_paddings(program, target))
     program = tile_contractions(program, target, fp, knobs)
     program = arrange_reductions(program, target, fp, knobs.sums)
     program = drop_single(tile_transposes(program, target, fp))

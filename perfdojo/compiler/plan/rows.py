@@ -6,12 +6,9 @@ from perfdojo.compiler.analysis.touches import reads
 from perfdojo.compiler.ir import Program, Scope, Statement
 from perfdojo.compiler.lowering.layout import layout
 from perfdojo.compiler.lowering.target import FpLevel, Target
+from perfdojo.compiler.plan.ahead import comes_from_memory
 from perfdojo.compiler.plan.strides import stride
 from perfdojo.compiler.walk import iterators, statements
-
-FAR_BYTES = 24 << 20
-"""Arguments over this size together come from memory. Measured on Zen 5 with 32 MiB of last-level cache: at
-16 MiB the prefetches cost a maximum of rows 9 %, at 24 MiB they gained 9 %, at 64 MiB 20 % to 45 %."""
 
 AHEAD_BYTES = 8 << 10
 """Least distance, two pages: the processor's own prefetches end at each page. 2 KiB gained half as much."""
@@ -40,7 +37,7 @@ def fetch_rows(program: Program, target: Target, fp: FpLevel) -> Program:
         return program
     setting = Setting(target, fp)
     arguments = [b for b in program.buffers if b.role != "tmp"]
-    far = sum(layout(b).bytes for b in arguments) > FAR_BYTES
+    far = comes_from_memory(program)
     if not far and target.machine != SHORT_ON:
         return program
     for b in arguments:
