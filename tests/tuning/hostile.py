@@ -11,7 +11,6 @@ from perfdojo.tuning.runners.host import HostRunner
 from perfdojo.tuning.space import Point
 
 HEAD = """
-#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -140,8 +139,9 @@ def with_planted(made: EmittedSource, head: str, code: str) -> EmittedSource:
     (name, text), *others = made.files
     at = re.search(rf"\bint {made.symbol}\([^)]*\) {{", text)
     assert at is not None
-    planted = head + text[: at.end()] + code + text[at.end() :]
-    return replace(made, files=((name, planted), *others))
+    planted = f"{head}{text[: at.end()]} {{ {code} }} {text[at.end() :]}"
+    # some headers are there already, compiled before, so no line of the file decides on what they declare
+    return replace(made, files=((name, planted), *others), flags=(*made.flags, "-D_GNU_SOURCE"))
 
 
 def compiler_that(does: str, folder: Path) -> Path:

@@ -24,6 +24,7 @@ from perfdojo.toolchains.results import Failure, MissingTool
 from perfdojo.tuning.machines import is_timed, problem_of
 from perfdojo.tuning.runners.base import Tried
 from perfdojo.tuning.runners.cuda import CudaRunner
+from perfdojo.tuning.tune import Tuner
 from tests.tuning.hostile import HEAD, with_planted
 from tests.tuning.problems import problem, space
 
@@ -214,3 +215,11 @@ def test_with_a_gpu_the_problem_names_it(monkeypatch: pytest.MonkeyPatch) -> Non
     assert facts["compiler"].startswith("nvcc release")
     assert "-O3" in facts["flags"]
     assert isinstance(make(0), CudaRunner)
+
+
+@pytest.mark.slow
+def test_a_search_goes_through(runner: StandIn) -> None:
+    result = Tuner(P, runner).run(1e9, 6)
+    assert len(result.progress.trials) >= 6
+    assert set(result.progress.outcomes) == {"ok"}, [t for t in result.progress.trials if t.outcome != "ok"]
+    assert result.baselines["planned"] > 0
