@@ -48,8 +48,8 @@ def work(program: Program) -> Work:
         executions += times
         flops += times * f
         integer_ops += times * i
-    read = sum(_bytes(b) for b in program.arguments if b.role != "out")
-    written = sum(_bytes(b) for b in program.arguments if b.role != "in")
+    read = sum(buffer_bytes(b) for b in program.arguments if b.role != "out")
+    written = sum(buffer_bytes(b) for b in program.arguments if b.role != "in")
     return Work(executions, flops, integer_ops, read, written)
 
 
@@ -74,7 +74,8 @@ def values_in(expr: Expr) -> list[Expr]:
     return [e for e in subexpressions(expr) if id(e) not in inside]
 
 
-def _bytes(b: Buffer) -> int:
+def buffer_bytes(b: Buffer) -> int:
+    """Return the bytes of all elements of a buffer, whether they are materialised or not."""
     elements = 1
     for e in b.shape:
         elements *= const_int(e)

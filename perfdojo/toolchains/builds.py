@@ -24,9 +24,13 @@ from perfdojo.toolchains.results import Failure, MissingTool
 Kind = Literal["shared", "executable", "assembly", "object", "headers", "cubin", "gpu-library"]
 Files = tuple[tuple[str, str], ...]
 
-COMPILE_LIMITS = Limits(wall_s=120.0, memory_bytes=8 << 30, output_bytes=1 << 20, processes=16)
+COMPILE_LIMITS = Limits(
+    wall_s=120.0, memory_bytes=8 << 30, output_bytes=1 << 20, file_bytes=1 << 30, processes=16
+)
 KEEP_BYTES = 2 << 30
 KEEP_SECONDS = 3600.0
+KEEP_FAILED = 200
+"""Folders of failed builds: a search may make thousands."""
 
 _KIND_FLAGS = {
     "shared": ("-shared", "-fPIC"),
@@ -112,7 +116,8 @@ def build_files(
     """Build, or return what an equal request built before.
 
     Safe when many processes build the same: each works in a folder of its own, the first one to finish
-    gives its folder the final name. A failed build is kept below `failed/` and tried again next time.
+    gives its folder the final name. A failed build is kept below `failed/`, but for what it made, and tried
+    again next time; the latest KEEP_FAILED are kept.
 
     Raises:
         MissingTool: the headers of the C library are not installed.
@@ -216,17 +221,35 @@ def _failure(request: BuildRequest, compiler: str, finished: Finished, work: Pat
     if _SYSTEM_HEADERS.search(message):
         raise MissingTool("the headers of the C library", LIBRARY_PACKAGE)
     (work / "message.txt").write_text(message)
+    with suppress(FileNotFoundError):
+        (work / _RESULT[request.kind]).unlink()
     kept.parent.mkdir(parents=True, exist_ok=True)
     shutil.rmtree(kept, ignore_errors=True)
     with suppress(OSError):
         work.rename(kept)
+    _keep_latest(kept.parent, KEEP_FAILED)
     lines = error_lines(message.splitlines())
     if finished.outcome == "timeout":
         return Failure("timeout", f"{compiler} on {request.name}: {finished.note}", kept, lines)
     if finished.outcome == "out-of-memory":
         return Failure("out-of-memory", f"{compiler} on {request.name}: {finished.note}", kept, lines)
-    first = lines[0] if lines else finished.note or finished.signal or f"exit status {finished.code}"
+    if finished.outcome == "crash":
+        why = f"{finished.signal}: {finished.note}" if finished.note else finished.signal
+        return Failure(
+            "compile-error", f"{compiler} crashes on the code of {request.name}: {why}", kept, lines
+        )
+    first = finished.note or (lines[0] if lines else f"exit status {finished.code}")
     return Failure("compile-error", f"{compiler} rejects the code of {request.name}: {first}", kept, lines)
+
+
+def _keep_latest(folder: Path, count: int) -> None:
+    """Delete all folders in one but the latest ones."""
+    found = []
+    for path in folder.iterdir():
+        with suppress(OSError):
+            found.append((path.stat().st_mtime, path))
+    for _, path in sorted(found)[:-count]:
+        shutil.rmtree(path, ignore_errors=True)
 
 
 def error_lines(message: Sequence[str], count: int = 5) -> tuple[str, ...]:

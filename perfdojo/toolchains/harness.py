@@ -21,7 +21,7 @@ from perfdojo.toolchains.places import Places
 from perfdojo.toolchains.process import Finished, Limits, run
 from perfdojo.toolchains.results import Failure, Outcome
 
-HARNESS_FILES = ("harness.c", "alone.h", "buffers.h", "faults.h", "timing.h")
+HARNESS_FILES = ("harness.c", "alone.h", "buffers.h", "faults.h", "patience.h", "timing.h")
 SHORTEST_SAMPLE_S = 50e-6
 UNKNOWN_CACHE_BYTES = 128 << 20
 
@@ -49,6 +49,7 @@ class Launch:
         cpus: processors to run on; () lets the system choose.
         cold: empty the caches before every call.
         calls: how many, in mode calls.
+        call_s: seconds after which a call is cut short, which is a timeout; 0: never.
     """
 
     mode: Literal["check", "time", "calls"]
@@ -57,6 +58,7 @@ class Launch:
     cold: bool = False
     budget_s: float = 1.0
     calls: int = 0
+    call_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +111,7 @@ def plan_text(emitted: EmittedSource, launch: Launch, cpu: Cpu) -> str:
         f"cold {int(launch.cold)}",
         f"evict_bytes {evict}",
         f"budget_s {launch.budget_s!r}",
+        *([f"call_s {launch.call_s!r}"] if launch.call_s else []),
         f"sample_s {SHORTEST_SAMPLE_S!r}",
     ]
     for a in emitted.arguments:
@@ -176,7 +179,7 @@ def read_json(path: Path) -> dict[str, Any]:
 
 def explain(finished: Finished, report: Mapping[str, Any], fault: Mapping[str, Any]) -> tuple[Outcome, str]:
     """Name what went wrong, from how the process ended and what it wrote before: report.json, fault.json."""
-    text = str(fault.get("text") or report.get("text") or "")
+    text = str(fault.get("text") or finished.note or report.get("text") or "")
     if finished.outcome == "crash":
         overwrite = fault.get("status") == "memory-overwrite"
         outcome: Outcome = "memory-overwrite" if overwrite else "crash"

@@ -14,7 +14,7 @@ from typing import Literal
 
 from perfdojo.compiler.emitted import BASE_FLAGS, EmittedSource
 from perfdojo.toolchains.arrays import Array, count_nans, from_memory, why_unfit_inputs
-from perfdojo.toolchains.builds import Artifact, BuildRequest, Kind, build_files
+from perfdojo.toolchains.builds import COMPILE_LIMITS, Artifact, BuildRequest, Kind, build_files
 from perfdojo.toolchains.cpu import Cpu, read_cpu
 from perfdojo.toolchains.gcc import WARNING_FLAGS, find_compiler, native_flags, runs_here
 from perfdojo.toolchains.harness import Host, Launch, Report, call_file, run_harness
@@ -29,6 +29,8 @@ from perfdojo.toolchains.statistics import median, median_interval, spread
 from perfdojo.toolchains.vectorcall import vectorcall_file
 
 CHECK_TIMEOUT_S = 60.0
+REPORT_BYTES = 4 << 20
+"""More than a report of the harness has."""
 SHARED_BUSY_SHARE = 0.95
 """Below this part of the time on its processor, a measurement says that the processor was shared."""
 
@@ -67,17 +69,20 @@ def flags_of(emitted: EmittedSource, host: Host) -> tuple[str, ...]:
     return (*BASE_FLAGS, *native_flags(host.compiler), *WARNING_FLAGS, *emitted.flags)
 
 
-def build(emitted: EmittedSource, host: Host, quick: bool = False) -> Built | Failure:
+def build(
+    emitted: EmittedSource, host: Host, quick: bool = False, limits: Limits = COMPILE_LIMITS
+) -> Built | Failure:
     """Compile the kernel, and its emulation too when the CPU lacks what it requires.
 
     Args:
         quick: take system headers from where they were compiled before, as searches do.
+        limits: of the compiler.
     """
     files = (*emitted.files, call_file(emitted))
     flags = flags_of(emitted, host)
     flags += precompiled_flags(emitted.files, flags, host) if quick else ()
     request = BuildRequest(_name(emitted), "shared", files, flags, links=emitted.links)
-    native = build_files(request, host.compiler, host.cpu, host.places)
+    native = build_files(request, host.compiler, host.cpu, host.places, limits)
     if isinstance(native, Failure):
         return native
     missing = host.cpu.missing(emitted.requires)
@@ -101,6 +106,7 @@ def build(emitted: EmittedSource, host: Host, quick: bool = False) -> Built | Fa
         host.compiler,
         host.cpu,
         host.places,
+        limits,
     )
     if isinstance(emulated, Failure):
         return emulated
@@ -136,20 +142,25 @@ def shared_library(emitted: EmittedSource, path: Path, host: Host) -> Path | Fai
 
 
 def run(
-    built: Built, inputs: Mapping[str, Array], threads: int = 2, timeout_s: float = CHECK_TIMEOUT_S
+    built: Built,
+    inputs: Mapping[str, Array],
+    threads: int = 2,
+    timeout_s: float = CHECK_TIMEOUT_S,
+    call_s: float = 0.0,
+    memory_bytes: int | None = None,
 ) -> RunResult:
     """Run the kernel on `inputs`, arrays for the `in` and `inout` arguments in dtype and shape of each.
 
     It runs twice, with different garbage in and around all buffers and at different alignments: so a write
     next to a buffer or to an input, and an output element that is not written, are found. The outputs are
-    those of the first run. Two threads by default, so that a race can show.
+    those of the first run. Two threads by default, so that a race can show. A call that takes longer than
+    `call_s` is cut short: a timeout. The process may have `memory_bytes`, by default as much as there is.
     """
     unfit = built.reason if built.library is None else why_unfit_inputs(built.emitted.arguments, inputs)
     if unfit or built.library is None:
         return RunResult("not-runnable", unfit)
-    launch = Launch("check", threads)
-    # an emulator reserves address space that it never uses
-    limits = Limits(wall_s=timeout_s, processes=1) if built.host.emulator else _limits(timeout_s)
+    launch = Launch("check", threads, call_s=call_s)
+    limits = _limits(built, timeout_s, memory_bytes)
     report = run_harness(built.host, built.library, built.emitted, inputs, launch, limits)
     if report.outcome != "ok":
         return RunResult(report.outcome, report.text)
@@ -170,20 +181,23 @@ def measure(
     threads: int = 1,
     cache: Literal["hot", "cold"] = "hot",
     timeout_s: float | None = None,
+    call_s: float = 0.0,
+    memory_bytes: int | None = None,
 ) -> Measurement:
     """Time the kernel on `inputs`, pinned to processors.
 
     Takes samples until the 95 % confidence interval of the median is narrower than 1 % of it or `budget_s`
     ends. `inout` arguments are put back before each sample. With cache="cold" the caches are emptied before
-    each call. Measurements of one user wait for each other.
+    each call. Measurements of one user wait for each other. `call_s` and `memory_bytes` as for `run`.
     """
     unfit = built.reason if not built.timed else why_unfit_inputs(built.emitted.arguments, inputs)
     if unfit or built.library is None:
         return Measurement("not-runnable", unfit, threads=threads, cache=cache)
     cpus = built.host.cpu.processors[:threads]
     notes = [f"{threads} threads on {len(cpus)} processors"] if threads > len(cpus) else []
-    launch = Launch("time", threads, cpus, cache == "cold", budget_s)
-    limits = _limits(timeout_s if timeout_s is not None else CHECK_TIMEOUT_S + budget_s)
+    launch = Launch("time", threads, cpus, cache == "cold", budget_s, call_s=call_s)
+    wall_s = timeout_s if timeout_s is not None else CHECK_TIMEOUT_S + budget_s
+    limits = _limits(built, wall_s, memory_bytes)
     with alone() as waiting_note:
         report = run_harness(built.host, built.library, built.emitted, inputs, launch, limits)
     if report.outcome != "ok":
@@ -218,9 +232,14 @@ def _build_kind(
     return build_files(request, host.compiler, host.cpu, host.places)
 
 
-def _limits(seconds: float) -> Limits:
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return Limits(wall_s=seconds, memory_bytes=memory, processes=1)
+def _limits(built: Built, seconds: float, memory_bytes: int | None) -> Limits:
+    """What one run of the harness may use; its files are a report and one for each argument."""
+    files = REPORT_BYTES + max((a.bytes for a in built.emitted.arguments), default=0)
+    if built.host.emulator:  # it reserves address space that it never uses
+        return Limits(wall_s=seconds, file_bytes=files, processes=1)
+    there_is = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    memory = min(there_is, memory_bytes or there_is)
+    return Limits(wall_s=seconds, memory_bytes=memory, file_bytes=files, processes=1)
 
 
 def _disturbance(report: Report) -> list[str]:

@@ -30,6 +30,7 @@ class Limits:
         wall_s, cpu_s: seconds; cpu_s of one process, all its threads together.
         memory_bytes: address space of one process.
         output_bytes: of standard output and standard error together.
+        file_bytes: of each file that it writes.
         processes: processes that may live at the same time, the first one included; threads do not count.
     """
 
@@ -37,6 +38,7 @@ class Limits:
     cpu_s: float | None = None
     memory_bytes: int | None = None
     output_bytes: int = 1 << 20
+    file_bytes: int | None = None
     processes: int | None = None
 
 
@@ -47,7 +49,7 @@ class Finished:
     Attributes:
         outcome: failed means a non-zero exit status, or that it could not be started.
         code: exit status, -1 when a signal ended it.
-        signal: name of that signal (SIGSEGV), or "".
+        signal: name of that signal (SIGSEGV), or of the one that stopped it (SIGSTOP), or "".
         seconds: wall time.
         note: which limit it met, or "".
     """
@@ -69,7 +71,7 @@ def run(
 ) -> Finished:
     """Run `command`, a program and its arguments, and wait for it; standard input is empty.
 
-    When it ends or meets a limit, all processes that descend from it are killed, also those that left
+    When it ends, stops or meets a limit, all processes that descend from it are killed, also those that left
     its process group. Never raises for what the program did; `env` replaces the environment.
     """
     tag = uuid.uuid4().hex
@@ -100,7 +102,7 @@ def run(
         stream.close()
     out, err = (bytes(t[: limits.output_bytes]).decode(errors="replace") for t in texts.values())
     outcome, note = _judge(code, met, err, seconds, limits)
-    name = _signal_name(-code) if code < 0 else ""
+    name = "SIGSTOP" if met == "stop" else _signal_name(-code) if code < 0 else ""
     return Finished(outcome, max(code, -1), name, out, err, seconds, note)
 
 
@@ -116,6 +118,8 @@ def _limited(command: Sequence[str], limits: Limits) -> list[str]:
         sets += [f"ulimit -S -t {ceil(limits.cpu_s)}", f"ulimit -H -t {ceil(limits.cpu_s) + 1}"]
     if limits.memory_bytes is not None:
         sets.append(f"ulimit -v {max(1, limits.memory_bytes >> 10)}")
+    if limits.file_bytes is not None:
+        sets.append(f"ulimit -f {max(1, limits.file_bytes >> 9)}")
     script = "; ".join(f"{s} 2>/dev/null" for s in sets) + '; exec "$@"'
     return ["/bin/sh", "-c", script, "perfdojo", *command]
 
@@ -148,6 +152,8 @@ def _watch(
                     return "processes"
                 if ended is None and _has_ended(child.pid):
                     return ""
+                if poll and _has_stopped(child.pid):
+                    return "stop"
         finally:
             if ended is not None:
                 os.close(ended)
@@ -164,6 +170,13 @@ def _end_of(pid: int) -> int | None:
 def _has_ended(pid: int) -> bool:
     """Whether a child has ended, without collecting it (its number must not be given away yet)."""
     return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+
+def _has_stopped(pid: int) -> bool:
+    """Whether a child has stopped (SIGSTOP): it would wait until its time is up."""
+    with suppress(ChildProcessError):  # it has ended meanwhile
+        return os.waitid(os.P_PID, pid, os.WSTOPPED | os.WNOHANG | os.WNOWAIT) is not None
+    return False
 
 
 def _drain(stream: IO[bytes], text: bytearray) -> bool:
@@ -245,6 +258,8 @@ def _judge(code: int, met: str, stderr: str, seconds: float, limits: Limits) -> 
         return "output-limit", f"it wrote more than {limits.output_bytes} bytes"
     if met == "processes":
         return "failed", f"it started more than {limits.processes} processes"
+    if met == "stop":
+        return "crash", "it stopped itself"
     if code == 0:
         return "ok", ""
     if code > 0:
@@ -260,4 +275,6 @@ def _judge(code: int, met: str, stderr: str, seconds: float, limits: Limits) -> 
         return "timeout", f"it used more than {limits.cpu_s:g} s of processor time"
     if -code == signal.SIGKILL:
         return "out-of-memory", "the system killed it, as it does when memory runs out"
+    if -code == signal.SIGXFSZ and limits.file_bytes is not None:
+        return "crash", f"it wrote a file of more than {limits.file_bytes} bytes"
     return "crash", ""

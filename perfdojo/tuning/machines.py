@@ -1,4 +1,4 @@
-"""What measures on this machine, by target: the clock for code of this CPU, a simulator for Snitch."""
+"""What measures on this machine, by target: the clock for code of this CPU, a GPU, a simulator for Snitch."""
 
 from __future__ import annotations
 
@@ -19,11 +19,16 @@ class MakesRunner(Protocol):
     def __call__(self, seed: int, tolerance: float | None = None) -> Runner: ...  # noqa: D102
 
 
+HINT = "searches measure: on c, avx2 and avx512 by the clock, on cuda by a GPU, on snitch by simulated cycles"
 CLOCKED = ("c", "avx2", "avx512")
 
 
 def is_timed(setting: Setting) -> bool:
-    """Tell whether code for a target is timed at all, on the right machine."""
+    """Tell whether code for a target is timed at all, on the right machine; for GPUs, whether one is here."""
+    if setting.target.name == "cuda":
+        from perfdojo.toolchains.cuda.gpu import find_gpu
+
+        return not find_gpu()
     return setting.target.name in (*CLOCKED, "snitch")
 
 
@@ -48,6 +53,8 @@ def problem_of(
     name = setting.target.name
     if name == "snitch":
         return _snitch(bound, setting, cores)
+    if name == "cuda":
+        return _cuda(bound, setting)
     from perfdojo.toolchains.host import find_host
     from perfdojo.tuning.runners.host import HostRunner
 
@@ -57,7 +64,7 @@ def problem_of(
         lacks = f": this CPU has no {', '.join(missing)}" if missing else ""
         raise PerfDojoError(
             f"target {name} is not timed here{lacks}",
-            hint="searches measure: on c, avx2 and avx512 by the clock, on snitch by simulated cycles",
+            hint=HINT,
         )
     facts = (("cpu", host.cpu.model), ("cores", str(host.cpu.cores)), ("compiler", host.compiler.version))
     problem = Problem(bound, setting, threads, facts)
@@ -72,3 +79,18 @@ def _snitch(bound: Program, setting: Setting, cores: int) -> tuple[Problem, Make
     facts = (("simulator", "builtin"), ("compiler", tools.compiler.version))
     problem = Problem(bound, setting, cores, facts, "cycles")
     return problem, lambda seed, tolerance=None: SnitchRunner(problem, tools, seed, tolerance)
+
+
+def _cuda(bound: Program, setting: Setting) -> tuple[Problem, MakesRunner]:
+    from perfdojo.toolchains.cuda.gpu import architecture, facts, find_gpu
+    from perfdojo.toolchains.cuda.nvcc import FLAGS, find_nvcc
+    from perfdojo.toolchains.host import find_host
+    from perfdojo.tuning.runners.cuda import CudaRunner
+
+    if why := find_gpu():
+        message = "target cuda is not timed here: searches on it measure on a GPU, and there is none to use"
+        raise PerfDojoError(f"{message} ({why})", hint=HINT)
+    nvcc, host, name = find_nvcc(), find_host(), architecture()
+    compiled = (("architecture", name), ("compiler", nvcc.version), ("flags", " ".join(FLAGS)))
+    problem = Problem(bound, setting, 1, (*facts(), *compiled))
+    return problem, lambda seed, tolerance=None: CudaRunner(problem, host, nvcc, name, seed, tolerance)

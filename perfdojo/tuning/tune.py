@@ -185,9 +185,11 @@ class Tuner:
         return costs
 
     def _measured(self, points: Sequence[Point]) -> list[Tried]:
-        size, found = self.runner.workers, []
+        size, found, best = self.runner.workers, list[Tried](), self._progress.best
         for k in range(0, len(points), size):
-            found += self.runner.measure(points[k : k + size], self._progress.best)
+            found += self.runner.measure(points[k : k + size], best)
+            costs = [median(t.samples) for t in found[k:] if t.outcome == "ok" and t.samples]
+            best = min(costs if best is None else [best, *costs], default=None)
         return found
 
     def _trial(self, point: Point, tried: Tried, search: str) -> Trial:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from perfdojo.toolchains import builds
 from perfdojo.toolchains.builds import Artifact, BuildRequest, build_files, error_lines, prune
 from perfdojo.toolchains.gcc import accepts, find_compiler, known_architectures
 from perfdojo.toolchains.harness import Host
@@ -77,6 +78,26 @@ def test_a_failed_build_keeps_source_and_message(fresh: Host) -> None:
     assert failed.folder.name.startswith("hello-")
     assert (failed.folder / "wrong.c").read_text() == text
     assert "undeclared_name" in (failed.folder / "message.txt").read_text()
+
+
+def test_of_failed_builds_the_latest_are_kept(fresh: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(builds, "KEEP_FAILED", 3)
+    folders = []
+    for n in range(5):
+        failed = build(replace(HELLO, files=(("wrong.c", f"no C {n}"),)), fresh)
+        assert isinstance(failed, Failure)
+        folders.append(failed.folder)
+    assert [f.exists() for f in folders] == [False, False, True, True, True]
+
+
+def test_a_compiler_that_crashes_is_named_and_what_it_made_is_not_kept(fresh: Host, tmp_path: Path) -> None:
+    compiler = tmp_path / "crashes"
+    compiler.write_text("#!/bin/sh\nhead -c 1000000 /dev/zero > program\nkill -SEGV $$\n")
+    compiler.chmod(0o755)
+    failed = build(HELLO, replace(fresh, compiler=replace(fresh.compiler, path=compiler)))
+    assert isinstance(failed, Failure)
+    assert (failed.outcome, failed.text) == ("compile-error", "crashes crashes on the code of hello: SIGSEGV")
+    assert not (failed.folder / "program").exists()
     assert not list((fresh.places.cache / "builds").glob("*/*"))
 
 

@@ -48,6 +48,21 @@ def test_a_folder_that_does_not_exist_is_a_failure() -> None:
     assert run(["true"], cwd=Path("/nowhere")).outcome == "failed"
 
 
+def test_one_that_stops_is_not_waited_for() -> None:
+    done = shell("kill -STOP $$; sleep 100", Limits(wall_s=20, processes=9))
+    assert (done.outcome, done.signal, done.note) == ("crash", "SIGSTOP", "it stopped itself")
+    assert done.seconds < 5
+
+
+def test_files_are_limited(tmp_path: Path) -> None:
+    script = f"exec head -c 3000000 /dev/zero > {tmp_path / 'big'}"
+    assert shell(script, Limits(wall_s=20, file_bytes=4 << 20)).outcome == "ok"
+    done = shell(script, Limits(wall_s=20, file_bytes=1 << 20))
+    assert (done.outcome, done.signal) == ("crash", "SIGXFSZ")
+    assert done.note == "it wrote a file of more than 1048576 bytes"
+    assert (tmp_path / "big").stat().st_size <= 1 << 20
+
+
 @pytest.mark.parametrize("name", ["SEGV", "ABRT", "FPE", "TERM"])
 def test_a_signal_is_a_crash_with_its_name(name: str) -> None:
     done = shell(f"kill -{name} $$")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import socket
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -11,7 +13,7 @@ import pytest
 
 from perfdojo.compiler.emitted import Argument
 from perfdojo.toolchains.harness import Host
-from perfdojo.toolchains.host import Built, assembly, build, run
+from perfdojo.toolchains.host import Built, assembly, build, measure, run
 from perfdojo.toolchains.results import Failure, RunResult
 from tests.toolchains.kernels import ADD, N, kernel, loop, ramp, vector
 
@@ -216,6 +218,66 @@ def test_a_kernel_starts_no_process(ran: Ran) -> None:
         kernel(body, includes=("sys/syscall.h", "sys/types.h", "unistd.h"), flags=("-D_GNU_SOURCE",))
     )
     assert result.outputs["d"][:4].tolist() == [-1, -1, -1, 3], result.text
+
+
+CONNECTS = """
+    struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons(%d)};
+    a.sin_addr.s_addr = htonl(0x7f000001);
+    char ring[120] = {0};
+    int one = socket(AF_INET, SOCK_STREAM, 0);
+    d[0] = one < 0 ? -errno : connect(one, (struct sockaddr *)&a, sizeof a);
+    d[1] = socket(AF_UNIX, SOCK_DGRAM, 0) < 0 ? -errno : 0;
+    d[2] = syscall(425, 1, ring) < 0 ? -errno : 0;
+    d[3] = kill(getppid(), 0) ? -errno : 0;
+    d[4] = kill(getpid(), 0) ? -errno : 0;
+    d[5] = syscall(0x40000000 + 41, AF_INET, SOCK_STREAM, 0) < 0 ? -errno : 0;
+"""
+
+
+def test_a_kernel_has_no_network_and_no_power_over_others(ran: Ran) -> None:
+    heads = ("errno.h", "netinet/in.h", "signal.h", "sys/socket.h", "sys/syscall.h", "unistd.h")
+    with socket.socket() as there:
+        there.bind(("127.0.0.1", 0))
+        there.listen()
+        there.settimeout(0.2)
+        body = loop("d[i] = s[i];") + CONNECTS % there.getsockname()[1]
+        result = ran(kernel(body, includes=heads, flags=("-D_GNU_SOURCE",)))
+        told = result.outputs["d"][:6].tolist()
+        no = -errno.EPERM
+        assert told[:5] == [no, no, no, no, 0], result.text
+        assert told[5] < 0  # by its number of another kind of programs
+        with pytest.raises(TimeoutError):
+            there.accept()
+
+
+def test_threads_and_clocks_go_on(ran: Ran) -> None:
+    body = "int n = 0;\n#pragma omp parallel for reduction(+ : n)\nfor (int i = 0; i < 1000; i++) n++;\n"
+    body += "struct timespec t = {0, 1000}; nanosleep(&t, 0); d[0] = n + omp_get_max_threads();"
+    result = ran(
+        kernel(loop("d[i] = s[i];") + body, includes=("time.h", "omp.h"), flags=("-D_GNU_SOURCE", "-fopenmp"))
+    )
+    assert result.outputs["d"][0] == 1002, result.text
+
+
+def test_a_call_that_takes_too_long_is_cut_short(host: Host) -> None:
+    late = "static int calls; if (++calls == %d) for (volatile int k = 0; ; k++) ;"
+    for number in (1, 2):
+        made = build(kernel(late % number + loop("d[i] = s[i];")), host)
+        assert isinstance(made, Built)
+        result = run(made, ramp(), call_s=0.05)
+        assert (result.outcome, result.text) == ("timeout", "a call took longer than 0.05 s")
+    made = build(kernel(late % 4 + loop("d[i] = s[i];")), host)
+    assert isinstance(made, Built)
+    assert run(made, ramp(), call_s=0.05).outcome == "ok"
+    measured = measure(made, ramp(), 0.1, call_s=0.05)
+    assert (measured.outcome, measured.text) == ("timeout", "a call took longer than 0.05 s")
+
+
+def test_memory_is_what_it_may_have(host: Host) -> None:
+    made = build(kernel(loop("d[i] = s[i];") + " if (!malloc(1u << 30)) return 1;"), host)
+    assert isinstance(made, Built)
+    assert run(made, ramp()).outcome == "ok"
+    assert run(made, ramp(), memory_bytes=512 << 20).outcome == "out-of-memory"
 
 
 def test_code_that_does_not_compile_is_a_failure(host: Host) -> None:

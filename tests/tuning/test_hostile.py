@@ -2,102 +2,60 @@
 
 from __future__ import annotations
 
-import os
-import re
 import tempfile
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from perfdojo.compiler.emitted import EmittedSource
 from perfdojo.toolchains.host import find_host
-from perfdojo.tuning.runners.host import HostRunner
-from perfdojo.tuning.space import Point
+from perfdojo.toolchains.locks import alone
+from perfdojo.tuning.runners.allowance import COMPILE_LIMITS
+from perfdojo.tuning.trial import OUTCOMES
+from tests.tuning.hostile import PLANTS, Planted, compiler_that, marked
 from tests.tuning.problems import problem, space
 
-HEAD = """
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-"""
-KINDS = {
-    "segfault": ("*(volatile int *)0 = 1;", "crash"),
-    "endless": ("for (volatile int k = 0; ; k++) ;", "timeout"),
-    "fork bomb": ("for (;;) if (fork() < 0) abort();", "crash"),
-    "allocation": (  # 70 GiB, or as much as there is
-        "for (int k = 0; k < 9000; k++) memset(calloc(8 << 20, 1), 1, 8 << 20);",
-        "crash out-of-memory timeout",
-    ),
-    "full disk": (
-        "static char b[1 << 20]; FILE *f = tmpfile(); while (f && fwrite(b, sizeof b, 1, f)) ; abort();",
-        "crash timeout",
-    ),
-    "output": (
-        'for (;;) puts("a line that nobody wants to read, again and again and again");',
-        "crash output-limit timeout",
-    ),
-    "kills itself": ("kill(getpid(), SIGKILL);", "crash out-of-memory"),
-    "stops itself": ("kill(getpid(), SIGSTOP);", "timeout"),
-    "exits": ("_exit(0);", "crash"),
-    "no C": ("this is no C;", "compile-error"),
-    "wrong element": ("y[17] = 1e30f; return 0;", "wrong-result memory-overwrite"),
-}
+PROGRAMS = 5
+COMPILING = replace(COMPILE_LIMITS, wall_s=0.7, memory_bytes=1 << 30, file_bytes=16 << 20)
+"""For plants that the compiler meets: what is too much is too much sooner than in a search."""
 
 
-@dataclass
-class Planted(HostRunner):
-    """Puts some C at the beginning of each candidate; `late`: where it is called for the third time."""
-
-    planted: str = ""
-    late: bool = False
-    kept: list[str] = field(default_factory=list)
-
-    def source(self, point: Point) -> EmittedSource:
-        made = super().source(point)
-        name, text = made.files[0]
-        code = self.planted
-        if self.late:
-            code = f"static int calls; if (++calls == 3) {{ {code} }}"
-        at = re.search(rf"\bint {made.symbol}\([^)]*\) {{", text)
-        assert at is not None
-        return replace(
-            made, files=((name, HEAD + text[: at.end()] + code + text[at.end() :]), *made.files[1:])
-        )
+def plantings() -> Iterator[Any]:
+    for kind, plant in PLANTS.items():
+        for number in range(PROGRAMS):
+            for late in (False, True) if plant.when_late else (False,):
+                is_slow = number or late or plant.is_slow
+                marks = [pytest.mark.slow] if is_slow else []
+                name = f"{kind}-{number}{'-late' if late else ''}"
+                yield pytest.param(kind, number, late, marks=marks, id=name)
 
 
-def children() -> set[str]:
-    """Return the processes that descend from this one, as far as /proc tells."""
-    found = set()
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = stat.read_text().rsplit(")", 1)[1].split()
-        except OSError:
-            continue
-        if fields[1] == str(os.getpid()) and fields[0] != "Z":
-            found.add(stat.parent.name)
-    return found
+def test_there_are_many() -> None:
+    assert sum(PROGRAMS * (1 + p.when_late) for p in PLANTS.values()) >= 200
+    assert all(o in OUTCOMES for p in PLANTS.values() for o in p.outcomes.split())
 
 
-@pytest.mark.parametrize("late", [False, pytest.param(True, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("number", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in range(1, 5))])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("kind", "number", "late"), [*plantings()])
 def test_hostile_candidates_have_an_outcome(
     kind: str, number: int, late: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    code, outcomes = KINDS[kind]
-    if late and kind in ("no C", "wrong element"):
-        pytest.skip("it does not depend on when it runs")
+    plant = PLANTS[kind]
     s = space(number)
     point = s.longer(s.start, number)
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    host = find_host(str(compiler_that(plant.compiler, tmp_path)) if plant.compiler else "gcc")
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    monkeypatch.setenv("PERFDOJO_PLANTED", str(tmp_path))
     monkeypatch.setattr(tempfile, "tempdir", None)
-    before = children()
-    runner = Planted(problem(), find_host(), planted=code, late=late)
+    with alone():  # the file of this lock stays
+        before = sorted(temporary.rglob("*"))
+    limits = COMPILE_LIMITS if plant.when_late else COMPILING
+    runner = Planted(problem(), host, compile_limits=limits, plant=plant, late=late)
     (tried,) = runner.measure([point], 1e-6)
-    assert tried.outcome in outcomes.split(), (tried.outcome, tried.detail)
+    assert tried.outcome in plant.outcomes.split(), (tried.outcome, tried.detail)
     assert tried.detail
-    assert children() == before
-    assert not list(tmp_path.iterdir())
+    assert not marked(f"PERFDOJO_PLANTED={tmp_path}")
+    assert sorted(temporary.rglob("*")) == before

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from perfdojo.compiler.diagnostics import PerfDojoError
@@ -69,6 +71,22 @@ def test_a_shipped_schedule_is_always_tried() -> None:
     result = tuned("random", 10, runner, shipped=shipped)
     assert "shipped" in result.baselines
     assert any("unroll k" in text for text in runner.asked)
+
+
+class Told(ReplayRunner):
+    """Keeps the best cost that it is told with each point."""
+
+    def measure(self, points: Sequence[Point], best: float | None) -> list[Tried]:
+        self.bests = [*getattr(self, "bests", []), best]
+        return super().measure(points, best)
+
+
+def test_the_best_cost_so_far_is_told_from_the_first_candidates_on() -> None:
+    runner = Told()
+    trials = tuned("random", 30, runner).progress.trials
+    costs = [t.cost for t in trials]
+    for n, best in enumerate(runner.bests[: len(trials)]):
+        assert best == min((c for c in costs[:n] if c is not None), default=None)
 
 
 class Broken(ReplayRunner):

@@ -14,7 +14,7 @@
  *   arg in|out|inout BYTES ALIGNMENT NAME
  *
  * Buffers are loose in even runs and tight in odd ones (buffers.h). The library has `int perfdojo_call(void **)`
- * and `void *perfdojo_dynamic_start(void)`. Exit status 0 with a report, but for a signal (faults.h).
+ * and `void *perfdojo_dynamic_start(void)`; it starts no process and opens no connection (alone.h). Exit status 0 with a report, but for a signal (faults.h).
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -22,6 +22,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "alone.h"
 #include "buffers.h"
 #include "runtime.h"
 
@@ -196,6 +197,7 @@ int main(void)
     read_plan();
     plan.arguments = calloc((size_t)plan.count + 1, sizeof *plan.arguments);
     if (!plan.arguments) stop("out-of-memory", "the arguments do not fit into memory");
+    stay_alone();
     load_kernel();
     for (int i = 0; i < plan.count; i++)
         if (plan.buffers[i].reads && !load_input(&plan.buffers[i], i))

@@ -11,6 +11,7 @@
  *   evict_bytes 67108864           more than all caches hold
  *   budget_s 1.0
  *   sample_s 5e-5                  shortest sample
+ *   call_s 0.2                     a call that takes longer is cut short; none: no call is
  *   arg in|out|inout BYTES ALIGNMENT NAME
  *
  * with the arguments in the order of the function and the alignment, in bytes, that it relies on. A check runs the
@@ -32,7 +33,7 @@
 struct plan {
     int timing, cold, cpu_count, calls;
     size_t evict_bytes;
-    double budget_s, sample_s;
+    double budget_s, sample_s, call_s;
     cpu_set_t cpus;
     int count;
     struct buffer *buffers;
@@ -69,6 +70,7 @@ static void stop(const char *status, const char *text)
 static void verify_all(int tight);
 
 #include "faults.h"
+#include "patience.h"
 #include "timing.h"
 
 static void out_of_memory(void) { stop("out-of-memory", "the arguments do not fit into memory"); }
@@ -89,6 +91,7 @@ static void read_plan(void)
         else if (!strcmp(line, "evict_bytes")) plan.evict_bytes = strtoull(rest, NULL, 10);
         else if (!strcmp(line, "budget_s")) plan.budget_s = atof(rest);
         else if (!strcmp(line, "sample_s")) plan.sample_s = atof(rest);
+        else if (!strcmp(line, "call_s")) plan.call_s = atof(rest);
         else if (!strcmp(line, "cpus")) {
             for (char *p = strtok(rest, " "); p; p = strtok(NULL, " "), plan.cpu_count++) CPU_SET(atoi(p), &plan.cpus);
         } else if (!strcmp(line, "arg")) {
@@ -151,9 +154,11 @@ static void verify_all(int tight)
 static double checked_call(int tight)
 {
     place_all(tight);
+    be_patient(plan.call_s);
     double start = now();
     int status = plan.call(plan.arguments);
     double seconds = now() - start;
+    be_patient(0);
     verify_all(tight);
     if (status) stop("out-of-memory", "the kernel could not allocate a temporary");
     return seconds;
@@ -188,7 +193,7 @@ int main(void)
     }
     for (int tight = 0; tight < 2; tight++) {
         double s = checked_call(tight);
-        if (!tight) seconds = s;
+        if (!tight || s < seconds) seconds = s; /* something else may have had the processor meanwhile */
         for (int i = 0; i < plan.count; i++) {
             if (plan.buffers[i].writes && !store_output(&plan.buffers[i], i, tight))
                 stop("not-runnable", "the outputs cannot be written to a file");

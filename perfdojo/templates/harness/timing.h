@@ -57,6 +57,7 @@ static double sample(long repeat)
     restore();
     double start = now();
     for (long r = 0; r < repeat; r++) failed_calls |= plan.call(plan.arguments);
+    finished_calls++;
     return now() - start;
 }
 
@@ -67,6 +68,7 @@ static double cold_sample(unsigned char *other)
     evict(other);
     double start = now();
     failed_calls |= plan.call(plan.arguments);
+    finished_calls++;
     return now() - start;
 }
 
@@ -115,6 +117,7 @@ static void measure(void)
     static double samples[MAX_SAMPLES];
     unsigned char *other = plan.cold ? calloc(plan.evict_bytes + 1, 1) : NULL;
     if (plan.cold && !other) stop("out-of-memory", "the memory to empty the caches with cannot be had");
+    be_patient(plan.call_s);
     double start = now(), clock_s = clock_cost();
     long repeat = plan.cold ? 1 : calibrate(start), switches, switches_before;
     int n = 0, next_look = MIN_SAMPLES;
@@ -130,6 +133,7 @@ static void measure(void)
         }
     } while (n < MAX_SAMPLES && now() - start < plan.budget_s);
     double wall = now() - sampling, busy = processor_seconds(&switches) - busy_before;
+    be_patient(0);
     double low = 0, high = 0, median = 0;
     int known = median_interval(samples, n, &low, &high, &median);
     verify_all(0);

@@ -131,7 +131,7 @@ def _texts(names: tuple[str, ...]) -> Files:
 def runner(host: Host, *flags: str) -> Artifact | Failure:
     """Build the program that runs emulated kernels, or return the one in the cache."""
     shared = files("perfdojo") / "templates" / "harness"
-    texts = tuple((n, (shared / n).read_text(encoding="utf-8")) for n in ("buffers.h", "faults.h"))
+    texts = tuple((n, (shared / n).read_text(encoding="utf-8")) for n in ("alone.h", "buffers.h", "faults.h"))
     request = BuildRequest(
         "cuda-emulation",
         "executable",

@@ -18,6 +18,7 @@ from perfdojo.toolchains.snitch.run import (
     job,
     judge_end,
     limits,
+    most_cycles,
     program,
 )
 from perfdojo.toolchains.snitch.simulation import LineReport, Simulation
@@ -71,11 +72,13 @@ def measure(
     inputs: Mapping[str, Array],
     machine: Machine | None = None,
     timeout_s: float = CHECK_TIMEOUT_S,
+    call_cycles: int | None = None,
 ) -> CycleMeasurement:
     """Call the kernel three times on `inputs` and report the last call.
 
     What happened in it is the difference to a run with one call less: a simulation is the same each time.
     Of another `machine` than the built-in simulator, only the cycles are known.
+    Calls that take more than `call_cycles` each are cut short: a timeout.
     Kernels that change an argument in main memory are called twice, as there is no third copy of it.
     """
     unfit = why_unfit_inputs(built.emitted.arguments, inputs)
@@ -86,7 +89,8 @@ def measure(
     run = machine or builtin(built.tools)
     runs = []
     for n in (calls,) if machine else (calls, calls - 1):
-        done = run(program(built, memory, n, 0), job(built, statistics=machine is None), limits(timeout_s))
+        asked = replace(job(built, statistics=machine is None), max_cycles=most_cycles(built, n, call_cycles))
+        done = run(program(built, memory, n, 0), asked, limits(timeout_s))
         outcome, text = judge_end(built, done, n)
         if outcome != "ok":
             return CycleMeasurement(outcome, text)

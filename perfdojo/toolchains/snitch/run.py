@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from perfdojo.compiler.diagnostics import PerfDojoError
 from perfdojo.compiler.emitted import EmittedSource
@@ -25,6 +25,9 @@ KEEP, COMPARE = 1, 2
 LEAST_CYCLES, OPERATION_CYCLES = 3_000_000, 5_000
 """Cycles after which a program is taken to run forever: some, and more for each operation and byte.
 Functions in software take a few thousand cycles; an access to main memory takes eleven."""
+
+HARNESS_CYCLES, HARNESS_BYTE_CYCLES = 50_000, 15
+"""What the harness may take, and for each byte of the arguments in each call: it takes some 3,000 and 2."""
 
 Machine = Callable[[Elf, Job, Limits], Simulation]
 """What runs a program: the built-in simulator or another one."""
@@ -79,18 +82,20 @@ def run(
     inputs: Mapping[str, Array],
     machine: Machine | None = None,
     timeout_s: float = CHECK_TIMEOUT_S,
+    call_cycles: int | None = None,
 ) -> RunResult:
     """Run the kernel on `inputs`, arrays for the `in` and `inout` arguments in dtype and shape of each.
 
     It is called twice, with different garbage in and around the arguments: so a write next to a buffer or to
     an input, an output element that is not written, and what only the first call gets right are found.
+    Calls that take more than `call_cycles` each are cut short: a timeout.
     """
     unfit = why_unfit_inputs(built.emitted.arguments, inputs)
     if unfit:
         return RunResult("not-runnable", unfit)
     memory = input_memory(built, inputs)
     elf = program(built, memory, 2, KEEP)
-    done = (machine or builtin(built.tools))(elf, check_job(built), limits(timeout_s))
+    done = (machine or builtin(built.tools))(elf, check_job(built, call_cycles), limits(timeout_s))
     outcome, text = judge_end(built, done, 2)
     if outcome != "ok":
         return RunResult(outcome, text)
@@ -129,11 +134,12 @@ def program(built: Built, memory: dict[str, bytes], repetitions: int, flags: int
     return built.elf.patched({"perfdojo_images": images, "perfdojo_plan": plan})
 
 
-def check_job(built: Built) -> Job:
+def check_job(built: Built, call_cycles: int | None = None) -> Job:
     """Return a job that brings back the results and the area after the first two calls."""
     symbols, size = built.elf.symbols, built.area.size_bytes
     left = symbols["perfdojo_images" if built.area.in_main else "perfdojo_snapshots"]
-    return job(built, ((left, size), (left + size, size)))
+    made = job(built, ((left, size), (left + size, size)))
+    return replace(made, max_cycles=most_cycles(built, 2, call_cycles))
 
 
 def job(
@@ -143,9 +149,18 @@ def job(
     e = built.emitted
     results = (built.elf.symbols["perfdojo_results"], results_bytes(e))
     cores = DMA_HART if e.dma else e.cores
-    most = LEAST_CYCLES + OPERATION_CYCLES * (e.flops + e.integer_ops + e.bytes)
     divider, dumps = DIVIDER in e.requires, (results, *more)
-    return Job(cores, e.dma, divider, statistics, events, max_cycles=most, dumps=dumps)
+    return Job(cores, e.dma, divider, statistics, events, max_cycles=most_cycles(built), dumps=dumps)
+
+
+def most_cycles(built: Built, calls: int = 0, call_cycles: int | None = None) -> int:
+    """Return after how many cycles a program has made no such calls: it runs forever, or they take longer."""
+    e = built.emitted
+    forever = LEAST_CYCLES + OPERATION_CYCLES * (e.flops + e.integer_ops + e.bytes)
+    if call_cycles is None:
+        return forever
+    each = HARNESS_BYTE_CYCLES * built.area.size_bytes + call_cycles
+    return min(forever, HARNESS_CYCLES + calls * each)
 
 
 def judge_end(built: Built, done: Simulation, repetitions: int) -> tuple[Outcome, str]:

@@ -41,15 +41,21 @@ class Expected:
 
 
 def expected(
-    problem: Problem, seed: int, own_library: bool = False, tolerance: float | None = None
+    problem: Problem,
+    seed: int,
+    own_library: bool = False,
+    tolerance: float | None = None,
+    tensor: str | None = None,
 ) -> tuple[Expected, ...]:
     """Return what candidates of a problem are checked with.
 
     Args:
         tolerance: errors up to this part of the largest magnitude of an output are fine as well.
+        tensor: what multiplies and adds in one (`EmittedSource`); None: what the target has.
     """
     found = []
-    tensor = "pairs" if problem.setting.target.supports("dot:bf16", F32, 16) else ""
+    if tensor is None:
+        tensor = "pairs" if problem.setting.target.supports("dot:bf16", F32, 16) else ""
     for kind in KINDS:
         inputs = random_inputs(problem.bound, seed, kind)
         if tolerance is None and bits_are_fixed(problem.bound, problem.setting.fp, own_library):

@@ -13,10 +13,12 @@ from perfdojo.compiler.ir import Program
 from perfdojo.compiler.schedule import Scheduled
 from perfdojo.toolchains.harness import Host
 from perfdojo.toolchains.host import Built, build, measure, run
-from perfdojo.toolchains.results import Failure
+from perfdojo.toolchains.process import Limits
+from perfdojo.toolchains.results import Failure, Measurement, RunResult
 from perfdojo.toolchains.roofline import Roofline, find_roofline
 from perfdojo.tuning.bounds import host_bound
 from perfdojo.tuning.problem import Problem
+from perfdojo.tuning.runners.allowance import COMPILE_LIMITS, SPECIAL, allowance, is_behind
 from perfdojo.tuning.runners.base import ROUNDS, Tried
 from perfdojo.tuning.runners.checking import Expected, expected
 from perfdojo.tuning.space import Point
@@ -24,10 +26,8 @@ from perfdojo.tuning.space import Point
 BUDGET_S = 0.06
 """For the samples of one candidate; the best ones are measured again."""
 FINAL_S = 0.25
-CUT = 3.0
-"""Times the best from which on one call is sample enough."""
-LEAST_S = 2.0
-"""A check may take so long in any case, however fast the best candidate is."""
+SHORT_S = 1e-3
+"""A first call that takes no longer may be slow by chance: caches are empty, threads begin."""
 
 
 @dataclass
@@ -38,6 +38,7 @@ class HostRunner:
     host: Host
     seed: int = 0
     tolerance: float | None = None
+    compile_limits: Limits = COMPILE_LIMITS
 
     def __post_init__(self) -> None:
         self._expected: tuple[Expected, ...] = expected(self.problem, self.seed, tolerance=self.tolerance)
@@ -53,7 +54,7 @@ class HostRunner:
         """Return what came of each point."""
         with ThreadPoolExecutor(self.workers) as pool:
             prepared = list(pool.map(lambda p: self._prepared(p, best), points))
-        return [p if isinstance(p, Tried) else self._timed(*p, best) for p in prepared]
+        return [p if isinstance(p, Tried) else self._timed(p, best) for p in prepared]
 
     def source(self, point: Point) -> EmittedSource:
         """Return a point as source.
@@ -73,34 +74,37 @@ class HostRunner:
             return Tried("refused", str(error.message))
         except (RecursionError, AssertionError, KeyError, ValueError) as error:
             return Tried("refused", f"lowering failed, a bug of perfdojo: {error!r}")
-        built = build(source, self.host, quick=True)
+        built = build(source, self.host, True, self.compile_limits)
         if isinstance(built, Failure):
             return Tried(built.outcome, built.text)
         return built if built.timed else Tried("not-runnable", built.reason)
 
-    def _prepared(self, point: Point, best: float | None) -> tuple[Built, float] | Tried:
-        """Return a point that computes what is right, with the seconds of one call."""
+    def _prepared(self, point: Point, best: float | None) -> Built | Tried:
+        """Return a point that computes what is right.
+
+        Where the first inputs show that it is far behind, it is asked no further: it cannot win.
+        """
         built = self._built(point)
         if isinstance(built, Tried):
             return built
-        seconds = 0.0
-        patience = LEAST_S + (20 * CUT * best if best else 20.0)
+        may = allowance(self.problem, best)
         for e in self._expected:
-            ran = run(built, e.inputs, threads=self.problem.threads, timeout_s=patience)
+            ran = run(built, e.inputs, self.problem.threads, may.run_s, may.call_s, may.memory_bytes)
+            may = allowance(self.problem, best, SPECIAL)
             if ran.outcome != "ok":
-                return Tried(ran.outcome, ran.text)
+                return _failed(ran, best)
             if wrong := e.wrong(ran.outputs):
                 return Tried("wrong-result", wrong)
-            seconds = max(seconds, ran.seconds)
-        return built, seconds
+            if e is self._expected[0] and is_behind(ran.seconds, best, SHORT_S):
+                return Tried("ok", "", (ran.seconds,), cut=True)
+        return built
 
-    def _timed(self, built: Built, once: float, best: float | None) -> Tried:
-        if best is not None and once > CUT * best and once > 1e-3:
-            return Tried("ok", "", (once,), cut=True)
-        m = measure(built, self._expected[0].inputs, BUDGET_S, self.problem.threads)
-        if m.outcome != "ok":
-            return Tried(m.outcome, m.text)
-        return Tried("ok", "", m.samples_s)
+    def _timed(self, built: Built, best: float | None) -> Tried:
+        may, threads = allowance(self.problem, best), self.problem.threads
+        m = measure(
+            built, self._expected[0].inputs, BUDGET_S, threads, "hot", may.run_s, may.call_s, may.memory_bytes
+        )
+        return Tried("ok", "", m.samples_s) if m.outcome == "ok" else _failed(m, best)
 
     def least(self, program: Program) -> float:
         """Return seconds that a program cannot go below, by what this machine was measured to do."""
@@ -114,9 +118,18 @@ class HostRunner:
         built = [b for b in map(self._built, points) if isinstance(b, Built)]
         assert len(built) == len(points), "they were built before"
         samples: list[list[float]] = [[] for _ in points]
+        may, threads = allowance(self.problem, None), self.problem.threads
         for n in range(rounds):
             order = range(len(points)) if n % 2 == 0 else range(len(points) - 1, -1, -1)
             for k in order:
-                m = measure(built[k], self._expected[0].inputs, FINAL_S, self.problem.threads)
+                m = measure(
+                    built[k], self._expected[0].inputs, FINAL_S, threads, "hot",
+                    may.run_s, may.call_s, may.memory_bytes,
+                )  # fmt: skip
                 samples[k] += [m.median_s] if m.outcome == "ok" else []
         return [tuple(s) for s in samples]
+
+
+def _failed(ran: RunResult | Measurement, best: float | None) -> Tried:
+    """What did not end in the time that the best one allows was cut, whatever it would have come to."""
+    return Tried(ran.outcome, ran.text, cut=ran.outcome == "timeout" and best is not None)

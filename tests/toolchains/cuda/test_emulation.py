@@ -117,6 +117,16 @@ def test_a_kernel_that_never_ends_is_stopped(cxx_host: Host) -> None:
     assert (result.outcome, result.text) == ("timeout", "the kernel was stopped: it ran longer than 0.5 s")
 
 
+@pytest.mark.parametrize("call", ["fork()", "socket(2, 1, 0)"])
+def test_it_starts_no_process_and_opens_no_connection(cxx_host: Host, call: str) -> None:
+    name, arguments = call[:-1].split("(")
+    types = arguments and "int, int, int"
+    flags = (f'-DHOST=int f({types}) __asm__("{name}"); if (f({arguments}) < 0) return 77',)
+    emulated, case = made(cxx_host, "misuse", *flags), CASES["misuse"]
+    result, _ = run_emulated(case.emitted(*flags), emulated, SM_80, case.inputs, (0,), 20.0)
+    assert (result.outcome, result.text) == ("launch-refused", "the launcher returns 77, an error of CUDA")
+
+
 def test_outputs_that_depend_on_the_order_are_wrong(cxx_host: Host) -> None:
     flags = ("-DADD(p,n)=atomicExch(p,n)",)
     emulated = made(cxx_host, "histogram", *flags)

@@ -35,6 +35,9 @@ class Array:
         self.values = values
         self.data = types.SimpleNamespace(ptr=values.ctypes.data)
 
+    def __getitem__(self, part: slice) -> Array:
+        return Array(self.values[part])
+
     def get(self) -> Any:
         return self.values
 
