@@ -47,6 +47,8 @@ class Prefetch(Transform):
             placed = layout(b)
             if placed.bytes <= WORTH_BYTES or b.space in ("register", "stack") or not _read(program, b.name):
                 continue
+            if b.prefetch:
+                yield cls(b.name, 0)
             for lines in LINES:
                 distance = lines * LINE_BYTES // b.dtype.bytes
                 if b.prefetch != distance < placed.elems:
