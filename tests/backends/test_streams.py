@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 from collections.abc import Mapping
 
 import numpy as np
@@ -39,6 +40,16 @@ b:6@parallel m:4000@vector s[{0},{1}] = x[{0},{1}] + t[3999 - {1}]
 | k:4000@vector y[{0},{1}] = s[{0},3999 - {1}]
 """
 
+SUMS = """\
+kernel sums
+in  a: i32[8, 5]
+in  b: i32[5, 80]
+out c: i32[8, 80] nontemporal
+
+m_o:2 m_i:4@unroll n:80@vector c_start: c[{0} * 4 + {1},{2}] = 0
+| k:5 m_i_2:4@unroll n_2:80@vector c: c[{0} * 4 + {2},{3}] += a[{0} * 4 + {2},{1}] * b[{1},{3}]
+"""
+
 
 def cases(target: str) -> list[Case]:
     return [emitted(checked(TEXT.format(type=t)), target) for t in DTYPES]
@@ -65,6 +76,19 @@ def test_any_alignment_will_do(target: str) -> None:
         for offset in range(0, 80, DTYPES[c.name.removeprefix("k_")].bytes):
             found = called_at(library, c, inputs, offset)
             assert all(found[n].tobytes() == expected[n].tobytes() for n in expected), (c.name, offset)
+
+
+@pytest.mark.parametrize(("target", "lines"), [("avx2", 0), ("avx512", 20)])
+def test_sums_are_streamed_where_a_vector_is_a_line(target: str, lines: int) -> None:
+    case = emitted(checked(SUMS), target)
+    code = case.emitted.files[0][1]
+    assert len(re.findall(r"^ +pd_stream_line_i32x16\(", code, re.MULTILINE)) == lines
+    assert not re.search(r"pd_stream_i32", code)
+    library = build([case])
+    assert isinstance(library, ctypes.CDLL)
+    inputs = random_inputs(case.program, 1, "normal")
+    expected = interpret(case.program, inputs)["c"].tobytes()
+    assert all(called_at(library, case, inputs, at)["c"].tobytes() == expected for at in range(0, 80, 4))
 
 
 def called_at(library: ctypes.CDLL, c: Case, inputs: Mapping[str, Array], offset: int) -> dict[str, Array]:

@@ -12,6 +12,7 @@ from perfdojo.compiler.lowering.lower import lower
 from perfdojo.compiler.schedule import parse_move, prepare
 from perfdojo.compiler.text.render import render
 from perfdojo.compiler.transforms import get_transform
+from perfdojo.compiler.transforms.nontemporal import Nontemporal
 from perfdojo.compiler.transforms.vectorize import Vectorize
 from tests.random_programs.generate import generate
 from tests.transforms.states import applied, check_state, reason, setting, state
@@ -142,6 +143,37 @@ def test_what_cannot_follow_is_refused_with_its_reason() -> None:
     assert (
         reason(state(nest), "grid i0 z", setting("cuda")) == "5: 70000 blocks are over the 65535 of @grid_z"
     )
+
+
+TILE = """\
+kernel k
+in x: f32[64, N]
+out y: f32[64, N]
+
+a:A b:B@unroll c:N@vector s: y[{0} * B + {1},{2}] = 0.0
+| d:64 e:B@unroll f:N@vector t: y[{0} * B + {2},{3}] += x[{1},{3}]
+"""
+
+
+def tile(rows: int, columns: int) -> str:
+    return TILE.replace("A", str(64 // rows)).replace("B", str(rows)).replace("N", str(columns))
+
+
+@pytest.mark.parametrize(
+    ("text", "target", "condition"),
+    [
+        (tile(4, 64), "avx512", 0),
+        (tile(4, 64).replace("f:64@vector", "f:64"), "avx512", 1),
+        (tile(4, 64).replace("e:4@unroll", "e:4"), "avx512", 1),
+        (tile(4, 64).replace("| d", "g:16 d"), "avx512", 1),
+        (tile(8, 64), "avx512", 1),
+        (tile(4, 16), "avx2", 3),
+    ],
+    ids=["tile", "no lanes", "a loop", "start elsewhere", "too many", "half lines"],
+)
+def test_sums_pass_by_the_caches_where_they_stay_in_registers(text: str, target: str, condition: int) -> None:
+    refused = Nontemporal("y").why_not(state(text), setting(target))
+    assert (refused.condition if refused else 0) == condition
 
 
 def test_a_stream_does_not_read_what_a_later_pass_has_written() -> None:

@@ -82,7 +82,7 @@ class IntrinsicsPrinter:
         value = scalars.value(_before_rounding(store.value) if type_.dtype == F16 else store.value)
         operands = [scalars.pointer(store.buffer, store.offset), value]
         if store.mask is None:
-            return self._apply("stream" if store.streamed else "store", type_, *operands) + ";"
+            return self._apply(store.streamed or "store", type_, *operands) + ";"
         return self._apply("masked_store", type_, *operands, scalars.value(store.mask)) + ";"
 
     def flags(self) -> tuple[str, ...]:

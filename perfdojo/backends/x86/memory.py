@@ -10,6 +10,7 @@ from perfdojo.compiler.dtypes import BF16, BOOL, F16, F32, F64, I8, I16, I32, I6
 
 GATHERED = (F32, F64, I32, I64)
 OFFSETS = (I32, I64)
+LINE_BITS = 512
 
 
 def add_memory(table: Table) -> None:
@@ -42,7 +43,7 @@ def _add_streams(table: Table) -> None:
 
     The instruction wants an address that the width of the register divides. What malloc gives lies 16 bytes
     off that, so halves are tried before the store is an ordinary one; beside the memory, a branch that always
-    goes the same way costs nothing.
+    goes the same way costs nothing. `stream_line` does that for whole lines alone.
     """
     for dtype, n, register in table.shapes((F32, F64, *INTEGERS), pairs=True):
         if register.partial:
@@ -57,6 +58,9 @@ def _add_streams(table: Table) -> None:
             both = (f"{half}({{0}}, {low})", f"{half}((char *){{0}} + {bytes_}, {high})")
             setup += _where_aligned(SMALLEST_BITS, *both)
         table.add("stream", dtype, n, ordinary, "void *,v", "void", setup)
+        if register.bits == LINE_BITS:
+            alone = _where_aligned(register.bits, full)
+            table.add("stream_line", dtype, n, ordinary, "void *,v", "void", alone)
     for dtype, n, _ in table.shapes((F16, BF16, BOOL)):
         in_memory = stored(dtype, n)
         if not in_memory.partial and table.has("store", dtype, n):

@@ -2,10 +2,10 @@
 
     for j { y[j] = x[j] }   ->   for j { prefetch x[j + 512];  stream y[j] = x[j] };  fence
 
-Streamed are the stores of full vectors; what is narrower, or masked, stays an ordinary store. Other threads
-see them behind a fence only: one stands at the end of the function, at the end of what each thread of a
-parallel loop does, and before a parallel loop where the thread that starts the others has streamed. A thread
-itself reads what it streamed, fence or not.
+Streamed are the stores of full vectors, those of sums where a vector is a full line; what is narrower, or
+masked, stays an ordinary store. Other threads see them behind a fence only: one stands at the end of the
+function, at the end of what each thread of a parallel loop does, and before a parallel loop where the thread
+that starts the others has streamed. A thread itself reads what it streamed, fence or not.
 
 Fetched ahead is what a load will read some iterations later of the loop that it stands in, once for the
 accesses of an iteration that lie in one line. The loop may hold others: the tile of a product that the next
@@ -16,11 +16,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Literal
 
 from perfdojo.compiler.lowering.context import Context
 from perfdojo.compiler.lowering.linear import Linear, plus
 from perfdojo.compiler.lowering.lir import Fence, For, If, Load, Prefetch, Stmt, Store, Value, children
 from perfdojo.compiler.lowering.walk import BLOCKS, Body, values
+from perfdojo.compiler.walk import statements
 
 LINE_BYTES = 64
 """A cache line of x86-64 processors, and of most others."""
@@ -57,6 +59,7 @@ class _Streams:
 
     def __init__(self, context: Context) -> None:
         self.context = context
+        self.sums = {s.target.buffer for _, s in statements(context.program) if s.op != "="}
         self.buffers: set[str] = set()
         self.alone = False
 
@@ -67,7 +70,7 @@ class _Streams:
             if isinstance(s, Store) and self._streams(s):
                 self.buffers.add(s.buffer)
                 self.alone = self.alone or not parallel
-                s = replace(s, streamed=True)
+                s = replace(s, streamed=self._how(s.buffer))
             elif isinstance(s, For) and s.parallel:
                 inside = self.body(s.body, True)
                 s = replace(s, body=inside, fenced=_any_streamed(inside))
@@ -82,8 +85,12 @@ class _Streams:
             self.context.buffers[s.buffer].nontemporal
             and s.mask is None
             and t.lanes > 1
-            and self.context.supports("stream", t.dtype, t.lanes)
+            and self.context.supports(self._how(s.buffer), t.dtype, t.lanes)
         )
+
+    def _how(self, buffer: str) -> Literal["stream", "stream_line"]:
+        """Sums are stored a few vectors here, a few there: a part of a line would wait for the rest."""
+        return "stream_line" if buffer in self.sums else "stream"
 
     def _fenced(self, body: list[Stmt]) -> Iterator[Stmt]:
         """Yield the statements, a fence before each parallel loop: what was streamed before is to be seen."""

@@ -155,14 +155,15 @@ class Set:
 class Store:
     """Writes the lanes of `value` to neighbouring elements from `offset` on, those inside `mask` only.
 
-    `streamed`: past the caches where the elements lie on the boundaries that the hardware wants.
+    `streamed`: past the caches where the elements lie on the boundaries that the hardware wants;
+    `stream_line`: only where they are a whole line, as the rest of it may come much later.
     """
 
     buffer: str
     offset: Value
     value: Value
     mask: Value | None = None
-    streamed: bool = False
+    streamed: Literal["", "stream", "stream_line"] = ""
 
 
 @dataclass(frozen=True, slots=True)

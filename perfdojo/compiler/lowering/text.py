@@ -60,7 +60,7 @@ def _body(body: tuple[Stmt, ...], depth: int) -> Iterator[str]:
                 yield f"{pad}{s.var.name} = {value(s.value)}"
             case Store():
                 mask = "" if s.mask is None else f" if {value(s.mask)}"
-                word = "stream " if s.streamed else ""
+                word = f"{s.streamed} " if s.streamed else ""
                 yield f"{pad}{word}{s.buffer}[{value(s.offset)}] = {value(s.value)}{mask}"
             case Prefetch():
                 yield f"{pad}prefetch {s.buffer}[{value(s.offset)}]"
