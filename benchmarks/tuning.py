@@ -36,7 +36,7 @@ from perfdojo.tuning.tune import BETTER, Tuner, is_faster
 
 FP = "reassoc"
 COUNT = 25
-"""Rows of the suite that are tuned on this machine: those that touch least memory, so that trials are quick."""
+"""Rows of the suite that are tuned on this machine: those that touch least memory, for quick trials."""
 SNITCH = """
 add M=32 N=64; mul M=32 N=64; relu M=32 N=64; gelu M=16 N=64; sigmoid M=16 N=64; swish M=16 N=64
 bias_relu M=32 N=64; swiglu M=16 N=64; softmax B=16 N=64; layernorm B=16 N=64; rmsnorm B=16 N=64
