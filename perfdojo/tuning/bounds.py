@@ -17,6 +17,7 @@ from perfdojo.compiler.analysis.traffic import traffic
 from perfdojo.compiler.ir import Op, Program, Scope, Statement
 from perfdojo.compiler.lowering.layout import layouts
 from perfdojo.compiler.lowering.target import Target
+from perfdojo.compiler.plan.strides import stride
 from perfdojo.compiler.walk import const_int, iterators, statements
 from perfdojo.compiler.work import operations, values_in
 from perfdojo.toolchains.cpu import Cpu
@@ -55,13 +56,7 @@ def _in_lanes(program: Program, around: Sequence[Scope], s: Statement) -> bool:
     inner = next((a for a in reversed(around) if a.mark != "unroll"), None)
     if inner is None or s.op != "=":
         return inner is None
-    return all(_step(program, load, inner.name) in (0, 1) for load in (*reads(s), s.target))
-
-
-def _step(program: Program, load: object, scope: str) -> int | None:
-    from perfdojo.compiler.plan.strides import stride
-
-    return stride(program, load, scope)  # type: ignore[arg-type]
+    return all(stride(program, load, inner.name) in (0, 1) for load in (*reads(s), s.target))
 
 
 def _memory_s(program: Program, roofline: Roofline, cpu: Cpu, threads: int) -> float:

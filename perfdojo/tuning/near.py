@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import MISSING
 from itertools import product
 from math import prod
 from typing import Any
@@ -23,7 +24,7 @@ THINGS = {"scope": "no scope", "statement": "no statement", "buffer": "no buffer
 
 def why_none(kind: type[Transform], program: Program, setting: Setting) -> tuple[str, ...]:
     """Return why no instance of a kind of move is offered on a program, one sentence each; at least one."""
-    fields = [(f.name, s) for f, s in spelled(kind) if _is_asked(f.default)]
+    fields = [(f.name, s) for f, s in spelled(kind) if f.default is MISSING]
     values = [_values(s, program) for _, s in fields]
     if not all(values):
         missing = next(s for (_, s), v in zip(fields, values, strict=True) if not v)
@@ -35,11 +36,6 @@ def why_none(kind: type[Transform], program: Program, setting: Setting) -> tuple
     if legal := [m for m, why in asked if why is None]:
         return (f"legal as {legal[0]}, but no list of candidates has it",)
     return tuple(_told([(m, why) for m, why in asked if why is not None], program))
-
-
-def _is_asked(default: object) -> bool:
-    """Tell whether a field has to be written: the others stay at their defaults."""
-    return repr(default).startswith("<dataclasses._MISSING")
 
 
 def _values(spelling: Spelling, program: Program) -> Sequence[Any]:
