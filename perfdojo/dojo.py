@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from perfdojo.backends import emit, get_target
+from perfdojo.backends import get_target
 from perfdojo.compiler.bind import bind
 from perfdojo.compiler.diagnostics import PerfDojoError, nearest
 from perfdojo.compiler.emitted import EmittedSource
 from perfdojo.compiler.ir import Program
 from perfdojo.compiler.lowering.target import FpLevel
-from perfdojo.compiler.schedule import Scheduled
 from perfdojo.compiler.schedule.validation import Validation
 from perfdojo.compiler.transforms.base import Setting
 from perfdojo.compiler.verify import verify
@@ -25,6 +24,7 @@ from perfdojo.toolchains.statistics import median
 from perfdojo.tuning.diagnosis import diagnosis
 from perfdojo.tuning.machines import problem_of, records_path
 from perfdojo.tuning.records import Records
+from perfdojo.tuning.runners.emitting import emit_point
 from perfdojo.tuning.trial import Trial
 from perfdojo.tuning.tune import Tuner
 
@@ -177,7 +177,6 @@ class PerfDojo:
         result = tuner.run(timeout)
         self._trials = tuple(result.progress.trials)
         winner = result.winner
-        made = Scheduled(winner.program, winner.text) if winner.moves is not None else None
         validation = None
         if semantic_check and winner.text:
             session = Session(
@@ -186,7 +185,7 @@ class PerfDojo:
             validation = session.validate()
         cost = next((median(s) for p, s in result.finals if p.text == winner.text), float("nan"))
         return Optimised(
-            winner.program, winner.text, emit(bound, self.target, fp=self.mode.fp, scheduled=made), cost,
+            winner.program, winner.text, emit_point(problem, winner), cost,
             problem.unit, result.baselines, self._trials, validation,
             () if winner.text else tuple(diagnosis(result, tuner.space)),
         )  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -83,29 +84,18 @@ def _write(name: str, s: Searched, path: Path) -> None:
 
 def _searched(o: Options, tuner: Tuner, result: Result, steps: Sequence[dict[str, Any]]) -> Searched:
     from perfdojo.tuning.diagnosis import diagnosis
+    from perfdojo.tuning.runners.emitting import emit_point
     from perfdojo.tuning.searched import Searched
 
-    emitted = _emitted(tuner, result)
+    emitted: EmittedSource | None = None
+    with suppress(PerfDojoError):
+        emitted = emit_point(tuner.problem, result.winner)
     command = _command(o, emitted) if emitted is not None and o.report is not None else ""
     shipped = tuner.space.of_schedule(tuner.shipped).program if tuner.shipped else None
     return Searched(
         tuner.problem, result, tuner.search, tuner.seed, tuner.space.start.program, shipped, steps, emitted,
         command, diagnosis(result, tuner.space),
     )  # fmt: skip
-
-
-def _emitted(tuner: Tuner, result: Result) -> EmittedSource | None:
-    """Return the code of the winner; None where it cannot be emitted."""
-    from perfdojo.backends import emit
-    from perfdojo.compiler.schedule import Scheduled
-
-    p, w = tuner.problem, result.winner
-    made = None if w.moves is None else Scheduled(w.program, w.text)
-    threads, cores = (1, p.threads) if p.setting.target.name == "snitch" else (p.threads, 0)
-    try:
-        return emit(p.bound, p.target, fp=p.setting.fp, threads=threads, scheduled=made, cores=cores)
-    except PerfDojoError:
-        return None
 
 
 def _command(o: Options, emitted: EmittedSource) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from perfdojo.compiler.diagnostics import PerfDojoError
 from perfdojo.compiler.emitted import EmittedSource
 from perfdojo.toolchains.host import find_host, run
 from perfdojo.toolchains.results import MissingTool, RunResult
@@ -55,7 +56,7 @@ def test_one_a_thousand_times_as_slow_is_cut_short(code: str, monkeypatch: pytes
 
 
 def test_a_good_one_is_not_cut_and_the_first_one_has_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    came, checks, _ = tried("usleep(1000);", monkeypatch)
+    came, checks, _ = tried("usleep(1000);", monkeypatch, 0.05)
     assert (came.outcome, came.cut, checks) == ("ok", False, 2)
     came, checks, _ = tried("usleep(300000);", monkeypatch, None)
     assert (came.outcome, came.cut, checks) == ("ok", False, 2)
@@ -121,3 +122,12 @@ def test_simulated_cycles_are_cut_short(
     if outcome == "timeout":
         assert came.detail.startswith("it was still running after ")
         assert int(came.detail.split()[-2]) < 200_000
+
+
+def test_what_the_memory_of_a_cluster_does_not_hold_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    def too_large(*_: object) -> None:
+        raise PerfDojoError("they need more", hint="choose smaller sizes")
+
+    monkeypatch.setattr("perfdojo.tuning.runners.snitch.build", too_large)
+    (came,) = SnitchRunner(problem(target="snitch"), None).measure([space(target="snitch").start], None)  # type: ignore[arg-type]
+    assert (came.outcome, came.detail) == ("refused", "they need more")

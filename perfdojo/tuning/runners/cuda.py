@@ -7,27 +7,23 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from perfdojo.backends import emit
-from perfdojo.compiler.diagnostics import PerfDojoError
 from perfdojo.compiler.emitted import EmittedSource
 from perfdojo.compiler.ir import Program
-from perfdojo.compiler.schedule import Scheduled
 from perfdojo.toolchains.cuda.apart import Came, Job, run_apart
 from perfdojo.toolchains.cuda.limits import over_limits, refusal
 from perfdojo.toolchains.cuda.nvcc import library_for
 from perfdojo.toolchains.gcc import Compiler
 from perfdojo.toolchains.harness import Host
 from perfdojo.toolchains.locks import alone
-from perfdojo.toolchains.results import Failure
+from perfdojo.toolchains.results import Failure, Measurement
 from perfdojo.toolchains.statistics import median
 from perfdojo.tuning.problem import Problem
 from perfdojo.tuning.runners.allowance import CUT, FIRST_CALL_S, USUAL
-from perfdojo.tuning.runners.base import ROUNDS, Tried
+from perfdojo.tuning.runners.base import BUDGET_S, FINAL_S, ROUNDS, Tried, ended, in_turn
 from perfdojo.tuning.runners.checking import Expected, expected
+from perfdojo.tuning.runners.emitting import emit_point, made_or_refused
 from perfdojo.tuning.space import Point
 
-BUDGET_S = 0.06
-FINAL_S = 0.25
 LEAST_CALL_S = 1.0
 """A call may take so long in any case: code is loaded with the first."""
 SHORT_S = 1e-4
@@ -62,13 +58,8 @@ class CudaRunner:
         return 0.0
 
     def source(self, point: Point) -> EmittedSource:
-        """Return a point as source.
-
-        Raises:
-            PerfDojoError: it cannot be emitted.
-        """
-        made = None if point.moves is None else Scheduled(point.program, point.text)
-        return emit(self.problem.bound, self.problem.target, fp=self.problem.setting.fp, scheduled=made)
+        """Return a point as source; PerfDojoError when it cannot be emitted."""
+        return emit_point(self.problem, point)
 
     def library(self, source: EmittedSource) -> tuple[Path, str] | Failure:
         """Return the library with the launcher of a source, and what nvcc said."""
@@ -77,12 +68,9 @@ class CudaRunner:
 
     def _built(self, point: Point) -> tuple[EmittedSource, Path] | Tried:
         """Return a point as code for the GPU, or why it is none."""
-        try:
-            source = self.source(point)
-        except PerfDojoError as error:
-            return Tried("refused", str(error.message))
-        except (RecursionError, AssertionError, KeyError, ValueError) as error:
-            return Tried("refused", f"lowering failed, a bug of perfdojo: {error!r}")
+        source = made_or_refused(self.source, point)
+        if isinstance(source, Tried):
+            return source
         made = self.library(source)
         if isinstance(made, Failure):
             over = refusal(made)
@@ -110,16 +98,12 @@ class CudaRunner:
         """Return samples of points that were right: medians of processes that run in turn."""
         built = [b for b in map(self._built, points) if not isinstance(b, Tried)]
         assert len(built) == len(points), "they were built before"
-        samples: list[list[float]] = [[] for _ in points]
-        for n in range(rounds):
-            order = range(len(points)) if n % 2 == 0 else range(len(points) - 1, -1, -1)
-            for k in order:
-                source, library = built[k]
-                inputs = self.right(source.tensor)[0].inputs
-                with alone():
-                    came = run_apart(Job(source, library, (inputs,), FINAL_S, FIRST_CALL_S))
-                samples[k] += [came.time.median_s] if came.time and came.time.outcome == "ok" else []
-        return [tuple(s) for s in samples]
+        return in_turn(built, rounds, lambda b: self._measured(*b))
+
+    def _measured(self, source: EmittedSource, library: Path) -> Measurement | None:
+        inputs = self.right(source.tensor)[0].inputs
+        with alone():
+            return run_apart(Job(source, library, (inputs,), FINAL_S, FIRST_CALL_S)).time
 
 
 def _judged(came: Came, right: Sequence[Expected], best: float | None) -> Tried:
@@ -138,7 +122,5 @@ def _judged(came: Came, right: Sequence[Expected], best: float | None) -> Tried:
 
 
 def _failed(outcome: str, text: str, best: float | None) -> Tried:
-    """What is over a limit of the GPU is refused; what did not end in the time of the best one was cut."""
-    if outcome == "launch-refused":
-        return Tried("refused", text)
-    return Tried(outcome, text, cut=outcome == "timeout" and best is not None)
+    """What is over a limit of the GPU is refused."""
+    return Tried("refused", text) if outcome == "launch-refused" else ended(outcome, text, best)

@@ -6,26 +6,21 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from perfdojo.backends import emit
-from perfdojo.compiler.diagnostics import PerfDojoError
 from perfdojo.compiler.emitted import EmittedSource
 from perfdojo.compiler.ir import Program
-from perfdojo.compiler.schedule import Scheduled
 from perfdojo.toolchains.harness import Host
 from perfdojo.toolchains.host import Built, build, measure, run
 from perfdojo.toolchains.process import Limits
-from perfdojo.toolchains.results import Failure, Measurement, RunResult
+from perfdojo.toolchains.results import Failure, Measurement
 from perfdojo.toolchains.roofline import Roofline, find_roofline
 from perfdojo.tuning.bounds import host_bound
 from perfdojo.tuning.problem import Problem
 from perfdojo.tuning.runners.allowance import COMPILE_LIMITS, SPECIAL, allowance, is_behind
-from perfdojo.tuning.runners.base import ROUNDS, Tried
+from perfdojo.tuning.runners.base import BUDGET_S, FINAL_S, ROUNDS, Tried, ended, in_turn
 from perfdojo.tuning.runners.checking import Expected, expected
+from perfdojo.tuning.runners.emitting import emit_point, made_or_refused
 from perfdojo.tuning.space import Point
 
-BUDGET_S = 0.06
-"""For the samples of one candidate; the best ones are measured again."""
-FINAL_S = 0.25
 SHORT_S = 1e-3
 """A first call that takes no longer may be slow by chance: caches are empty, threads begin."""
 
@@ -57,23 +52,14 @@ class HostRunner:
         return [p if isinstance(p, Tried) else self._timed(p, best) for p in prepared]
 
     def source(self, point: Point) -> EmittedSource:
-        """Return a point as source.
-
-        Raises:
-            PerfDojoError: it cannot be emitted.
-        """
-        made = None if point.moves is None else Scheduled(point.program, point.text)
-        p = self.problem
-        return emit(p.bound, p.target, fp=p.setting.fp, threads=p.threads, scheduled=made)
+        """Return a point as source; PerfDojoError when it cannot be emitted."""
+        return emit_point(self.problem, point)
 
     def _built(self, point: Point) -> Built | Tried:
         """Return a point as code, or why it is none."""
-        try:
-            source = self.source(point)
-        except PerfDojoError as error:
-            return Tried("refused", str(error.message))
-        except (RecursionError, AssertionError, KeyError, ValueError) as error:
-            return Tried("refused", f"lowering failed, a bug of perfdojo: {error!r}")
+        source = made_or_refused(self.source, point)
+        if isinstance(source, Tried):
+            return source
         built = build(source, self.host, True, self.compile_limits)
         if isinstance(built, Failure):
             return Tried(built.outcome, built.text)
@@ -92,7 +78,7 @@ class HostRunner:
             ran = run(built, e.inputs, self.problem.threads, may.run_s, may.call_s, may.memory_bytes)
             may = allowance(self.problem, best, SPECIAL)
             if ran.outcome != "ok":
-                return _failed(ran, best)
+                return ended(ran.outcome, ran.text, best)
             if wrong := e.wrong(ran.outputs):
                 return Tried("wrong-result", wrong)
             if e is self._expected[0] and is_behind(ran.seconds, best, SHORT_S):
@@ -100,11 +86,13 @@ class HostRunner:
         return built
 
     def _timed(self, built: Built, best: float | None) -> Tried:
-        may, threads = allowance(self.problem, best), self.problem.threads
-        m = measure(
-            built, self._expected[0].inputs, BUDGET_S, threads, "hot", may.run_s, may.call_s, may.memory_bytes
-        )
-        return Tried("ok", "", m.samples_s) if m.outcome == "ok" else _failed(m, best)
+        m = self._measured(built, BUDGET_S, best)
+        return Tried("ok", "", m.samples_s) if m.outcome == "ok" else ended(m.outcome, m.text, best)
+
+    def _measured(self, built: Built, budget_s: float, best: float | None) -> Measurement:
+        may, inputs = allowance(self.problem, best), self._expected[0].inputs
+        threads = self.problem.threads
+        return measure(built, inputs, budget_s, threads, "hot", may.run_s, may.call_s, may.memory_bytes)
 
     def least(self, program: Program) -> float:
         """Return seconds that a program cannot go below, by what this machine was measured to do."""
@@ -117,19 +105,4 @@ class HostRunner:
         """Return samples of points that were right: medians of processes that run in turn."""
         built = [b for b in map(self._built, points) if isinstance(b, Built)]
         assert len(built) == len(points), "they were built before"
-        samples: list[list[float]] = [[] for _ in points]
-        may, threads = allowance(self.problem, None), self.problem.threads
-        for n in range(rounds):
-            order = range(len(points)) if n % 2 == 0 else range(len(points) - 1, -1, -1)
-            for k in order:
-                m = measure(
-                    built[k], self._expected[0].inputs, FINAL_S, threads, "hot",
-                    may.run_s, may.call_s, may.memory_bytes,
-                )  # fmt: skip
-                samples[k] += [m.median_s] if m.outcome == "ok" else []
-        return [tuple(s) for s in samples]
-
-
-def _failed(ran: RunResult | Measurement, best: float | None) -> Tried:
-    """What did not end in the time that the best one allows was cut, whatever it would have come to."""
-    return Tried(ran.outcome, ran.text, cut=ran.outcome == "timeout" and best is not None)
+        return in_turn(built, rounds, lambda b: self._measured(b, FINAL_S, None))

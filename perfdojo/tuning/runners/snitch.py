@@ -6,11 +6,8 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from perfdojo.backends import emit
-from perfdojo.compiler.diagnostics import PerfDojoError
 from perfdojo.compiler.emitted import EmittedSource
 from perfdojo.compiler.ir import Program
-from perfdojo.compiler.schedule import Scheduled
 from perfdojo.toolchains.cpu import read_cpu
 from perfdojo.toolchains.results import Failure
 from perfdojo.toolchains.snitch.gcc import Tools
@@ -19,8 +16,9 @@ from perfdojo.toolchains.snitch.run import Built, build, builtin, run
 from perfdojo.tuning.bounds import snitch_bound
 from perfdojo.tuning.problem import Problem
 from perfdojo.tuning.runners.allowance import CUT, SPECIAL, USUAL, is_behind
-from perfdojo.tuning.runners.base import ROUNDS, Tried
+from perfdojo.tuning.runners.base import ROUNDS, Tried, ended
 from perfdojo.tuning.runners.checking import Expected, expected
+from perfdojo.tuning.runners.emitting import emit_point, made_or_refused
 from perfdojo.tuning.space import Point
 
 TIMEOUT_S = 20.0
@@ -58,22 +56,13 @@ class SnitchRunner:
         return snitch_bound(program, target, self.problem.threads or target.cores)
 
     def source(self, point: Point) -> EmittedSource:
-        """Return a point as source.
-
-        Raises:
-            PerfDojoError: it cannot be emitted.
-        """
-        made = None if point.moves is None else Scheduled(point.program, point.text)
-        p = self.problem
-        return emit(p.bound, p.target, fp=p.setting.fp, scheduled=made, cores=p.threads)
+        """Return a point as source; PerfDojoError when it cannot be emitted."""
+        return emit_point(self.problem, point)
 
     def _tried(self, point: Point, best: float | None = None) -> Tried:
-        try:
-            built = build(self.source(point), self.tools)
-        except PerfDojoError as error:
-            return Tried("refused", str(error.message))
-        except (RecursionError, AssertionError, KeyError, ValueError) as error:
-            return Tried("refused", f"lowering failed, a bug of perfdojo: {error!r}")
+        built = made_or_refused(lambda p: build(self.source(p), self.tools), point)
+        if isinstance(built, Tried):
+            return built
         if isinstance(built, Failure):
             return Tried(built.outcome, built.text)
         return self._checked(built, best)
@@ -86,7 +75,7 @@ class SnitchRunner:
         few = call_cycles(best, USUAL)
         m = measure(built, ordinary.inputs, builtin(self.tools), TIMEOUT_S, few)
         if m.outcome != "ok":
-            return _failed(m.outcome, m.text, best)
+            return ended(m.outcome, m.text, best)
         if is_behind(m.cycles, best):
             return Tried("ok", "", (float(m.cycles),), cut=True)
         came = next((c for e in others if (c := self._wrong(built, e, best, SPECIAL))), None)
@@ -96,7 +85,7 @@ class SnitchRunner:
         """What is wrong with what it computes of some inputs, if something is."""
         ran = run(built, e.inputs, timeout_s=TIMEOUT_S, call_cycles=call_cycles(best, slowness))
         if ran.outcome != "ok":
-            return _failed(ran.outcome, ran.text, best)
+            return ended(ran.outcome, ran.text, best)
         wrong = e.wrong(ran.outputs)
         return Tried("wrong-result", wrong) if wrong else None
 
@@ -108,7 +97,3 @@ class SnitchRunner:
 def call_cycles(best: float | None, slowness: float) -> int | None:
     """Return the cycles that a call may take."""
     return None if best is None else COLD_CYCLES + int(slowness * CUT * best)
-
-
-def _failed(outcome: str, text: str, best: float | None) -> Tried:
-    return Tried(outcome, text, cut=outcome == "timeout" and best is not None)
