@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from perfdojo.cli.report import quantity
+from perfdojo.toolchains.quantities import quantity
 
 if TYPE_CHECKING:
     from perfdojo.cli.job import Job

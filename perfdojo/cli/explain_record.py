@@ -51,7 +51,7 @@ def explain_record(o: argparse.Namespace, records: Records) -> int:
         print(json.dumps(_object(found, before, steps, kinds)))
         return FINE
     screen = Screen()
-    screen.title(_title(found))
+    screen.title(found.problem.title)
     _tell_trial(screen, found, before)
     for n, made in enumerate(steps):
         name = "steps" if n == 0 else ""
@@ -67,12 +67,6 @@ def explain_record(o: argparse.Namespace, records: Records) -> int:
         screen.line(head if head != last else "", text)
         last = head
     return FINE
-
-
-def _title(found: Found) -> str:
-    p = found.problem
-    sizes = " ".join(f"{n}={v}" for n, v in p.sizes.items())
-    return " · ".join(t for t in (p.bound.name, p.target, p.setting.fp, sizes) if t)
 
 
 def _steps(trial: Trial, space: Space) -> tuple[list[Made], Program]:

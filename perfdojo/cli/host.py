@@ -12,7 +12,7 @@ from perfdojo.cli.explain import tell_explanation
 from perfdojo.cli.machine import Checked, failed, judge
 from perfdojo.cli.measured import tell_measurement
 from perfdojo.cli.options import Options
-from perfdojo.cli.report import quantity
+from perfdojo.toolchains.quantities import quantity
 
 if TYPE_CHECKING:
     from perfdojo.cli.job import Job

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from perfdojo.cli.kernels import write_files
 from perfdojo.cli.options import Options, error_object
-from perfdojo.cli.report import Screen, quantity
+from perfdojo.cli.report import Screen
 from perfdojo.compiler.diagnostics import PerfDojoError
 from perfdojo.compiler.walk import const_int
 from perfdojo.finding import choose_target, read_kernel
+from perfdojo.toolchains.quantities import quantity
 
 if TYPE_CHECKING:
     from perfdojo.cli.machine import Kernel, Machine

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from perfdojo.cli.report import percent, quantity
+from perfdojo.cli.report import percent
+from perfdojo.toolchains.quantities import quantity
 
 if TYPE_CHECKING:
     from perfdojo.cli.job import Job

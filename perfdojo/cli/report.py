@@ -8,8 +8,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from perfdojo.toolchains.quantities import quantity as quantity
-
 if TYPE_CHECKING:
     from rich.console import Console
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from perfdojo.cli.options import Options
 from perfdojo.cli.report import Screen
-from perfdojo.toolchains.quantities import cost_text as _cost
+from perfdojo.toolchains.quantities import cost_text, counted
 from perfdojo.toolchains.statistics import median
 
 if TYPE_CHECKING:
@@ -48,8 +48,7 @@ def tune(o: Options, screen: Screen, folder: Path) -> dict[str, Any]:
     runner = make_runner(o.seed)
     shipped = default_schedule(o.kernel, target)
     records = Records(records_path()) if o.records else None
-    sizes = " ".join(f"{n}={v}" for n, v in problem.sizes.items())
-    screen.title(f"{bound.name} · {target} · {o.fp} · {sizes} · {o.search} search, {o.tune_s:.0f} s")
+    screen.title(f"{problem.title} · {o.search} search, {o.tune_s:.0f} s")
     if records is not None and (kept := len(records.trials(problem))):
         screen.line("records", f"{kept} trials of this problem are known, none is repeated", "ok")
     with _live(screen, o.tune_s, problem.unit) as tell:
@@ -95,7 +94,7 @@ def _live(screen: Screen, seconds: float, unit: str) -> Iterator[Any]:
 
         def tell(p: Progress) -> None:
             failed = ", ".join(f"{n} {o}" for o, n in p.outcomes.most_common() if o != "ok")
-            best = _cost(p.best, unit) if p.best is not None else "nothing yet"
+            best = cost_text(p.best, unit) if p.best is not None else "nothing yet"
             left = max(0.0, seconds - p.seconds)
             text = f"  {best} · {len(p.trials)} trials{' · ' + failed if failed else ''} · {left:.0f} s left"
             live.update(Text(text))
@@ -112,10 +111,10 @@ def _report(result: Result, problem: Problem, screen: Screen) -> None:
     removed = "".join(f", {n} {reason}" for reason, n in p.removed.most_common())
     screen.line("", f"not measured: {p.repeated} whose code was known{removed}")
     for name, cost in result.baselines.items():
-        screen.line(name, f"{_cost(cost, problem.unit)}")
+        screen.line(name, cost_text(cost, problem.unit))
     for n, (point, samples) in enumerate(result.finals[:5]):
-        what = "planned" if point.moves is None else f"{len(point.moves)} moves"
-        screen.line("best" if n == 0 else "", f"{_cost(median(samples), problem.unit)}, {what}")
+        what = "planned" if point.moves is None else counted(len(point.moves), "move")
+        screen.line("best" if n == 0 else "", f"{cost_text(median(samples), problem.unit)}, {what}")
     text, is_right = verdict(result)
     screen.line("winner", text, "ok" if is_right else "bad")
 

@@ -79,7 +79,7 @@ def _write(name: str, s: Searched, path: Path) -> None:
     from perfdojo.tuning.searched import curve
 
     r = s.result
-    draw(curve(r.progress.trials, r.baselines, s.problem.unit), s.title, path)
+    draw(curve(r.progress.trials, r.baselines, s.problem.unit), s.problem.title, path)
 
 
 def _searched(o: Options, tuner: Tuner, result: Result, steps: Sequence[dict[str, Any]]) -> Searched:

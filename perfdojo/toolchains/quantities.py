@@ -1,4 +1,4 @@
-"""Quantities as people read them: three digits and an SI prefix; costs of a call in seconds or in cycles."""
+"""Quantities as people read them: three digits and an SI prefix; costs of a call; counts."""
 
 from __future__ import annotations
 
@@ -26,3 +26,8 @@ def _three(value: float) -> str:
 def cost_text(value: float, unit: str) -> str:
     """Return a cost: seconds with a prefix, anything else (cycles) as an integer with its unit."""
     return quantity(value, "s") if unit == "s" else f"{value:.0f} {unit}"
+
+
+def counted(count: int, what: str) -> str:
+    """Return `1 move`, `2 moves`."""
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"

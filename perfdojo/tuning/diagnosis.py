@@ -11,7 +11,7 @@ from perfdojo.compiler.ir import Program
 from perfdojo.compiler.schedule import parse_schedule
 from perfdojo.compiler.transforms import candidates, transforms
 from perfdojo.compiler.transforms.spelling import name_of
-from perfdojo.toolchains.quantities import cost_text
+from perfdojo.toolchains.quantities import cost_text, counted
 from perfdojo.tuning.near import why_none
 from perfdojo.tuning.space import Space
 from perfdojo.tuning.trial import Trial
@@ -84,20 +84,16 @@ def _untried(start: int, behind: int) -> tuple[str, ...]:
 def sentences(kinds: Sequence[Kind], unit: str) -> Iterator[tuple[str, str]]:
     """Yield a heading and a sentence for each kind of move: tried, open (not tried), none (is offered)."""
     for k in kinds:
-        there = f"{_counted(k.start, 'instance')} at the start"
+        there = f"{counted(k.start, 'instance')} at the start"
         if k.behind is not None:
             there += f", {k.behind} behind this schedule"
         if k.trials:
             best = f"at best {cost_text(k.best, unit)}" if k.best is not None else "never right"
-            yield "tried", f"{k.name}: in {_counted(k.trials, 'trial')}, {best}; {there}"
+            yield "tried", f"{k.name}: in {counted(k.trials, 'trial')}, {best}; {there}"
         elif k.start or k.behind:
             yield "open", f"{k.name}: {'; '.join(k.reasons)}; {there}"
         else:
             yield "none", f"{k.name}: {'; '.join(k.reasons)}"
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
 def diagnosis(result: Result, space: Space) -> list[str]:

@@ -51,6 +51,16 @@ class Problem:
         """The target with what differs from its default machine."""
         return self.setting.target.spelled
 
+    @property
+    def title(self) -> str:
+        """What it is, for people, on one line; not the machine."""
+        return " · ".join(t for t in (self.bound.name, self.target, self.setting.fp, self.sizes_text) if t)
+
+    @property
+    def sizes_text(self) -> str:
+        """The sizes as options give them; "" where there are none."""
+        return " ".join(f"{n}={v}" for n, v in self.sizes.items())
+
     @cached_property
     def key(self) -> str:
         """A hash of all of it: trials of one key can be compared."""

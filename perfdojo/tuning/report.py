@@ -9,7 +9,7 @@ import jinja2
 
 from perfdojo.compiler.ir import Program
 from perfdojo.compiler.text.render import render
-from perfdojo.toolchains.quantities import cost_text
+from perfdojo.toolchains.quantities import cost_text, counted
 from perfdojo.toolchains.statistics import median
 from perfdojo.tuning.drawing import drawing
 from perfdojo.tuning.searched import Searched, curve, verdict
@@ -34,7 +34,7 @@ def report(s: Searched) -> str:
     text, is_right = verdict(result)
     pages.filters["cost"] = lambda value: "" if value is None else cost_text(value, p.unit)
     return pages.get_template("report.html.j2").render(
-        title=s.title,
+        title=p.title,
         verdict=text,
         is_right=is_right,
         facts=list(_facts(s)),
@@ -63,7 +63,7 @@ def _body(program: Program) -> str:
 def _facts(s: Searched) -> Iterator[tuple[str, str]]:
     p, progress = s.problem, s.result.progress
     yield "kernel", p.bound.name
-    yield "sizes", " ".join(f"{n}={v}" for n, v in p.sizes.items()) or "none"
+    yield "sizes", p.sizes_text or "none"
     yield "target", p.target
     yield "floating-point level", p.setting.fp
     yield ("cores" if p.setting.target.name == "snitch" else "threads"), str(p.threads or "all")
@@ -95,9 +95,7 @@ def _finals(s: Searched) -> Iterator[dict[str, Any]]:
 
 
 def _what(s: Searched, point: Point) -> str:
-    count = "planned"
-    if point.moves is not None:
-        count = f"{len(point.moves)} move" + ("" if len(point.moves) == 1 else "s")
+    count = "planned" if point.moves is None else counted(len(point.moves), "move")
     # other moves may make the code of the shipped ones
     return f"shipped, {count}" if point.program == s.shipped else count
 

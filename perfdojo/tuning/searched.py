@@ -39,13 +39,6 @@ class Searched:
     command: str = ""
     diagnosis: Sequence[str] = ()
 
-    @property
-    def title(self) -> str:
-        """What was tuned, on one line."""
-        p = self.problem
-        sizes = " ".join(f"{n}={v}" for n, v in p.sizes.items())
-        return " · ".join(t for t in (p.bound.name, p.target, p.setting.fp, sizes) if t)
-
 
 @dataclass(frozen=True)
 class Curve:

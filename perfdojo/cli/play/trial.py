@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 from perfdojo.cli.job import Job, Result
 from perfdojo.cli.options import Options
-from perfdojo.cli.report import Screen, quantity
+from perfdojo.cli.report import Screen
 from perfdojo.cli.schedules import Choice
 from perfdojo.compiler.ir import Size
 from perfdojo.compiler.schedule import Scheduled
 from perfdojo.compiler.walk import const_int
 from perfdojo.session import Session
+from perfdojo.toolchains.quantities import cost_text
 
 if TYPE_CHECKING:
     from perfdojo.cli.machine import Kernel
@@ -81,5 +82,4 @@ class Trial:
 
 
 def _ratio(before: float, now: float, unit: str) -> str:
-    then = quantity(before, unit) if unit == "s" else f"{before:.0f} {unit}"
-    return f"{before / now:.2f} times as fast as {then},"
+    return f"{before / now:.2f} times as fast as {cost_text(before, unit)},"
