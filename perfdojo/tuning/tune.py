@@ -16,6 +16,7 @@ from perfdojo.tuning.records import Records
 from perfdojo.tuning.runners.base import Runner, Tried
 from perfdojo.tuning.screen import Screen
 from perfdojo.tuning.searches import get_search
+from perfdojo.tuning.searches.base import Search
 from perfdojo.tuning.space import MOST_MOVES, Point, Space
 from perfdojo.tuning.trial import Trial
 
@@ -113,28 +114,12 @@ class Tuner:
         starts = self._starts()
         costs = self._try(starts, "start")
         search = get_search(self.search)(self._space, list(zip(starts, costs, strict=True)))
-        idle = vain = 0
-        while self._time() < seconds and len(self._progress.trials) < trials and idle < IDLE:
+        self._idle = vain = 0
+        while self._time() < seconds and len(self._progress.trials) < trials and self._idle < IDLE:
             if vain >= self.patience:
                 break
             before = self._progress.best
-            asked: list[Point] = []
-            while len(asked) < self.runner.workers and idle < IDLE and self._time() < seconds:
-                point = search.ask()
-                if (code := _code(point)) in self._seen:
-                    search.tell(point, self._seen[code])
-                    self._progress.repeated += 1
-                    idle += 1
-                    continue
-                idle += 1
-                if reason := self._screen.why_not(point, self._progress.best):
-                    self._progress.removed[reason] += 1
-                    self._seen[code] = None
-                    search.tell(point, None)
-                    continue
-                if all(code != _code(p) for p in asked):
-                    idle = 0
-                    asked.append(point)
+            asked = self._asked(search, seconds)
             for point, cost in zip(asked, self._try(asked, self.search), strict=True):
                 search.tell(point, cost)
             gained = self._progress.best is not None and (
@@ -142,6 +127,25 @@ class Tuner:
             )
             vain = 0 if gained else vain + len(asked)
         return self._finished(starts)
+
+    def _asked(self, search: Search, seconds: float) -> list[Point]:
+        """Return proposals that are new and worth measuring, as many as the runner takes at a time."""
+        asked: list[Point] = []
+        while len(asked) < self.runner.workers and self._idle < IDLE and self._time() < seconds:
+            point = search.ask()
+            code = _code(point)
+            self._idle += 1
+            if code in self._seen:
+                search.tell(point, self._seen[code])
+                self._progress.repeated += 1
+            elif reason := self._screen.why_not(point, self._progress.best):
+                self._progress.removed[reason] += 1
+                self._seen[code] = None
+                search.tell(point, None)
+            elif all(code != _code(p) for p in asked):
+                self._idle = 0
+                asked.append(point)
+        return asked
 
     def _time(self) -> float:
         return self.clock() - self._start
