@@ -88,7 +88,7 @@ def _recorded(o: Options, bound: Program, setting: Setting) -> Choice | str:
         return Choice(notes=(f"planned, which is fastest by {name}; --no-records looks at no record",))
     try:
         return _made(parse_schedule(best.schedule, name), o, bound, setting, "")
-    except (StepError, LevelError) as error:
+    except PerfDojoError as error:  # also a move that only another version knows
         return f"{name} does not fit any more: {error.message}"
 
 

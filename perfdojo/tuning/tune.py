@@ -6,8 +6,10 @@ import random
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
+from perfdojo.compiler.diagnostics import PerfDojoError
 from perfdojo.compiler.schedule import Schedule, parse_schedule
 from perfdojo.compiler.text.render import render
 from perfdojo.toolchains.statistics import median
@@ -159,7 +161,8 @@ class Tuner:
         relatives = self.records.relatives(self.problem, RELATIVES) if self.records else []
         for t in (*earlier[:BEST], *relatives):
             if t.schedule:
-                found.append(space.of_schedule(parse_schedule(t.schedule, "record")))
+                with suppress(PerfDojoError):  # another version made it, which knew other moves
+                    found.append(space.of_schedule(parse_schedule(t.schedule, "record")))
         return list({p.text: p for p in (*found, *space.recipes())}.values())
 
     def _try(self, points: Sequence[Point], search: str) -> list[float | None]:

@@ -13,6 +13,9 @@ from typing import Any
 import pytest
 
 from perfdojo.cli import main
+from perfdojo.tuning.problem import recorded_problem
+from perfdojo.tuning.records import Records
+from perfdojo.tuning.trial import Trial
 
 KERNEL = """\
 # y = 2 x
@@ -242,6 +245,21 @@ def test_tune_finds_keeps_and_takes_a_schedule(
     assert "record " in capsys.readouterr().out
     assert main([*call, "--check", "--no-records"]) == 0
     assert "record " not in capsys.readouterr().out
+
+
+def test_a_record_with_moves_of_another_version_is_told_and_not_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PERFDOJO_RECORDS", str(tmp_path / "records.sqlite"))
+    call = ("relu", "-D", "M=8", "-D", "N=24", "--target", "c")
+    assert main([*call, "--tune", "--trials", "3", "-q"]) == 0
+    records = Records(tmp_path / "records.sqlite")
+    (row,) = records.problems()
+    stale = Trial("schedule relu\nteleport n\nend\n", "ok", samples=(1e-12,))
+    records.add(recorded_problem(row), stale)
+    records.settle(recorded_problem(row), [(stale.schedule, stale.samples)])
+    assert main([*call, "--check"]) == 0
+    assert "does not fit any more: no transformation 'teleport'" in " ".join(capsys.readouterr().out.split())
 
 
 @pytest.mark.parametrize(

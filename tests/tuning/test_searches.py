@@ -14,6 +14,7 @@ from perfdojo.tuning.runners.base import Tried
 from perfdojo.tuning.runners.replay import ReplayRunner
 from perfdojo.tuning.searches import get_search, search_names
 from perfdojo.tuning.space import Point
+from perfdojo.tuning.trial import Trial
 from perfdojo.tuning.tune import Result, Tuner
 from tests.tuning.problems import ROWS, problem
 
@@ -118,6 +119,13 @@ def test_what_other_sizes_taught_is_tried_first(tmp_path: object) -> None:
     runner = ReplayRunner()
     tuned("guided", 10, runner, records=records)
     assert best.schedule in runner.asked[:10]
+
+
+def test_schedules_with_moves_of_another_version_do_not_end_a_search(tmp_path: object) -> None:
+    records = Records(tmp_path / "records.sqlite")  # type: ignore[operator]
+    for p in (problem(), problem(ROWS.replace("40", "48"))):
+        records.add(p, Trial("schedule rows\nteleport k\nend\n", "ok", samples=(1e-9,)))
+    assert len(tuned("guided", 10, records=records).progress.trials) >= 10
 
 
 def test_a_search_goes_on_where_it_was(tmp_path: object) -> None:
