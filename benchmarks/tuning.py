@@ -6,8 +6,7 @@ turn, in fresh processes. A ratio is time of what ships over time of what was fo
 the median over the rounds. On Snitch costs are simulated cycles of one core, and exact.
 
 `--same` measures one kernel as two candidates 100 times, as the end of a search does, and counts how often
-one of them is called faster (at most 5 % are to be). `--throughput` counts trials a second of small kernels,
-and how the time is spent.
+one of them is called faster (at most 5 % are to be). `--throughput` counts trials a second of small kernels.
 """
 
 from __future__ import annotations
@@ -31,6 +30,7 @@ from perfdojo.toolchains.cpu import read_cpu
 from perfdojo.toolchains.statistics import median, median_interval
 from perfdojo.tuning.machines import MakesRunner, problem_of
 from perfdojo.tuning.problem import Problem
+from perfdojo.tuning.runners.base import Runner
 from perfdojo.tuning.space import Point, Space
 from perfdojo.tuning.tune import BETTER, Tuner, is_faster
 
@@ -93,9 +93,14 @@ def tasks(target: str) -> list[Task]:
         suite = benchmarks()
         least = sorted(suite, key=lambda b: b.read_bytes + b.write_bytes)[:COUNT]
         return [Task(b.name, b.kernel, dict(b.sizes)) for b in suite if b in least]
+    return written(SNITCH)
+
+
+def written(text: str) -> list[Task]:
+    """Return the kernels of a table: a name and its sizes each, with semicolons or line ends between."""
     found = []
-    for text in SNITCH.replace("\n", ";").split(";"):
-        if words := text.split():
+    for entry in text.replace("\n", ";").split(";"):
+        if words := entry.split():
             sizes = {k: int(v) for k, v in (w.split("=") for w in words[1:])}
             found.append(Task(f"{words[0]}_{'x'.join(map(str, sizes.values()))}", words[0], sizes))
     return found
@@ -129,14 +134,14 @@ def searched(task: Task, target: str, seconds: float, search: str, seed: int, ro
     )  # fmt: skip
 
 
-def _compared(runner: object, one: Point, two: Point, rounds: int) -> tuple[list[float], tuple[float, float]]:
+def _compared(runner: Runner, one: Point, two: Point, rounds: int) -> tuple[list[float], tuple[float, float]]:
     """Return ratios of the costs of two points round by round, and their medians."""
     if one.text == two.text:
-        cost = median(runner.compare([one])[0])  # type: ignore[attr-defined]
+        cost = median(runner.compare([one])[0])
         return [1.0], (cost, cost)
     samples: tuple[list[float], list[float]] = ([], [])
     while len(samples[0]) < rounds:
-        for kept, new in zip(samples, runner.compare([one, two]), strict=True):  # type: ignore[attr-defined]
+        for kept, new in zip(samples, runner.compare([one, two]), strict=True):
             kept += new
         if len(set(samples[0])) == len(set(samples[1])) == 1:
             break  # exact
@@ -188,7 +193,7 @@ def main() -> int:
 
 
 SMALL = """
-relu_64x100 M=64 N=100; softmax_8x1000 B=8 N=1000; layernorm_8x768 B=8 N=768; matmul_64x64x64 M=64 N=64 K=64
+relu M=64 N=100; softmax B=8 N=1000; layernorm B=8 N=768; matmul M=64 N=64 K=64
 """
 """Kernels of which throughput is told."""
 
@@ -212,18 +217,13 @@ def _throughput(o: argparse.Namespace) -> int:
     """Count trials a second of small kernels, the measurements at the end left out."""
     print("| kernel | trials | seconds | trials/s | failed | not measured |\n|---|---:|---:|---:|---:|---:|")
     trials = seconds = 0.0
-    for text in SMALL.split(";"):
-        name, *sizes = text.split()
-        task = Task(name, name.split("_")[0], {k: int(v) for k, v in (s.split("=") for s in sizes)})
+    for task in written(SMALL):
         made, make_runner = problem(task, o.target)
         p = Tuner(made, make_runner(o.seed), o.search, o.seed).run(o.time).progress
-        failed = len(p.trials) - p.outcomes["ok"]
-        rate = len(p.trials) / p.seconds
-        print(
-            f"| {name} | {len(p.trials)} | {p.seconds:.0f} | {rate:.1f} | {failed} | {p.removed.total()} |",
-            flush=True,
-        )
-        trials, seconds = trials + len(p.trials), seconds + p.seconds
+        count, failed = len(p.trials), len(p.trials) - p.outcomes["ok"]
+        cells = (task.name, count, f"{p.seconds:.0f}", f"{count / p.seconds:.1f}", failed, p.removed.total())
+        print("|", " | ".join(map(str, cells)), "|", flush=True)
+        trials, seconds = trials + count, seconds + p.seconds
     print(f"\n{trials / seconds:.1f} trials a second (bar 8)")
     return int(trials / seconds < 8)
 

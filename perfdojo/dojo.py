@@ -26,7 +26,7 @@ from perfdojo.tuning.machines import problem_of, records_path
 from perfdojo.tuning.records import Records
 from perfdojo.tuning.runners.emitting import emit_point
 from perfdojo.tuning.trial import Trial
-from perfdojo.tuning.tune import Tuner
+from perfdojo.tuning.tune import ENDLESS, Tuner
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -42,23 +42,21 @@ ARCHITECTURES = {
     "portable_c": "c",
 }
 """Other names of targets."""
-ENDLESS = 10**9
 Mode = Literal["conservative", "balanced", "aggressive"]
 
 
 @dataclass(frozen=True, slots=True)
 class _Mode:
-    """What a mode allows: a floating-point level, a part of the time, trials without gain before it ends."""
+    """What a mode allows: a floating-point level, trials without gain before it ends."""
 
     fp: FpLevel
-    part: float
     patience: int
 
 
 MODES: Mapping[str, _Mode] = {
-    "conservative": _Mode("strict", 1.0, 0),
-    "balanced": _Mode("reassoc", 1.0, 60),
-    "aggressive": _Mode("fast", 1.0, 400),
+    "conservative": _Mode("strict", 0),
+    "balanced": _Mode("reassoc", 60),
+    "aggressive": _Mode("fast", 400),
 }
 """conservative: bits stay; what recipes make and the shipped schedule are tried, nothing else. balanced: sums
 may be reordered; it ends after 60 trials without gain. aggressive: all that `fast` allows; 400 trials."""

@@ -37,7 +37,7 @@ def tune(o: Options, screen: Screen, folder: Path) -> dict[str, Any]:
     from perfdojo.finding import default_schedule, read_kernel
     from perfdojo.tuning.machines import problem_of, records_path
     from perfdojo.tuning.records import Records
-    from perfdojo.tuning.tune import Tuner
+    from perfdojo.tuning.tune import ENDLESS, Tuner
 
     check_files(o)
     o, target = chosen_target(o)
@@ -53,7 +53,7 @@ def tune(o: Options, screen: Screen, folder: Path) -> dict[str, Any]:
         screen.line("records", f"{kept} trials of this problem are known, none is repeated", "ok")
     with _live(screen, o.tune_s, problem.unit) as tell:
         tuner = Tuner(problem, runner, o.search, o.seed, shipped, records, tell)
-        result = tuner.run(o.tune_s, o.trials or 1_000_000)
+        result = tuner.run(o.tune_s, o.trials or ENDLESS)
     _report(result, problem, screen)
     text = result.winner.text
     told: dict[str, Any] = {

@@ -33,6 +33,8 @@ IDLE = 2000
 BETTER = 0.98
 """Of the cost of the code as it is planned, or of the shipped schedule, from which on a winner is named."""
 
+ENDLESS = 10**9
+"""Trials: more than any search makes."""
 WON = 0.8
 """Part of the rounds in which a winner is faster."""
 
@@ -94,7 +96,7 @@ class Tuner:
     records: Records | None = None
     tell: Callable[[Progress], None] = lambda _: None
     clock: Callable[[], float] = time.monotonic
-    patience: int = 10**9
+    patience: int = ENDLESS
     most_moves: int = MOST_MOVES
 
     @property
@@ -102,7 +104,7 @@ class Tuner:
         """The schedules of the problem, once the search has begun."""
         return self._space
 
-    def run(self, seconds: float, trials: int = 1_000_000) -> Result:
+    def run(self, seconds: float, trials: int = ENDLESS) -> Result:
         """Search for so long, or for so many trials, and return what came of it."""
         self._start = self.clock()
         self._space = Space(self.problem, random.Random(self.seed), self.most_moves)
