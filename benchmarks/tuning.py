@@ -28,11 +28,12 @@ from perfdojo.compiler.verify import verify
 from perfdojo.finding import default_schedule, read_kernel
 from perfdojo.toolchains.cpu import read_cpu
 from perfdojo.toolchains.statistics import median, median_interval
+from perfdojo.tuning.ending import BETTER, is_faster
 from perfdojo.tuning.machines import MakesRunner, problem_of
 from perfdojo.tuning.problem import Problem
 from perfdojo.tuning.runners.base import Runner
 from perfdojo.tuning.space import Point, Space
-from perfdojo.tuning.tune import BETTER, Tuner, is_faster
+from perfdojo.tuning.tune import Tuner
 
 FP = "reassoc"
 COUNT = 25

@@ -13,6 +13,7 @@ from perfdojo.compiler.diagnostics import PerfDojoError
 from perfdojo.compiler.schedule import Schedule, parse_schedule
 from perfdojo.compiler.text.render import render
 from perfdojo.toolchains.statistics import median
+from perfdojo.tuning.ending import BEST, BETTER, end
 from perfdojo.tuning.problem import Problem
 from perfdojo.tuning.records import Records
 from perfdojo.tuning.runners.base import Runner, Tried
@@ -22,21 +23,12 @@ from perfdojo.tuning.searches.base import Search
 from perfdojo.tuning.space import MOST_MOVES, Point, Space
 from perfdojo.tuning.trial import Trial
 
-BEST = 5
-"""That are measured again at the end, in turn."""
 RELATIVES = 3
 """Other sizes, or machines, whose best schedules are tried first."""
-LIKELY = 12
-"""From which they are chosen, by two more rounds: among hundreds the first ones are those that were lucky."""
 IDLE = 2000
 """Proposals in a row that were tried before, after which the search ends: nothing new is left nearby."""
-BETTER = 0.98
-"""Of the cost of the code as it is planned, or of the shipped schedule, from which on a winner is named."""
-
 ENDLESS = 10**9
 """Trials: more than any search makes."""
-WON = 0.8
-"""Part of the rounds in which a winner is faster."""
 
 
 @dataclass
@@ -130,7 +122,7 @@ class Tuner:
                 before is None or self._progress.best < BETTER * before
             )
             vain = 0 if gained else vain + len(asked)
-        return self._finished(starts)
+        return self._finished()
 
     def _asked(self, search: Search, seconds: float) -> list[Point]:
         """Return proposals that are new and worth measuring, as many as the runner takes at a time."""
@@ -209,51 +201,18 @@ class Tuner:
             self.records.add(self.problem, trial)
         return trial
 
-    def _chosen(self, likely: Sequence[Point]) -> list[Point]:
-        """Return the best of the best, after another look where costs are noisy."""
-        if self.problem.unit != "s" or len(likely) <= BEST:
-            return list(likely[:BEST])
-        again = self.runner.compare(likely, 2)
-        costs = [min(samples, default=float("inf")) for samples in again]
-        ranked = sorted(range(len(likely)), key=lambda n: costs[n])
-        return [likely[n] for n in ranked[:BEST]]
-
-    def _finished(self, starts: Sequence[Point]) -> Result:
+    def _finished(self) -> Result:
         """Measure the best ones and those to beat again, in turn."""
-        right = sorted(
-            (t for t in self._progress.trials if t.cost is not None and not t.cut),
-            key=lambda t: t.cost or 0.0,
-        )
-        chosen = self._chosen([self._points[t.schedule] for t in right][:LIKELY])
-        to_beat = {"planned": self._space.planned.text}
+        found = [t for t in self._progress.trials if t.cost is not None and not t.cut]
+        right = [self._points[t.schedule] for t in sorted(found, key=lambda t: t.cost or 0.0)]
+        to_beat = {"planned": self._space.planned}
         if self.shipped:  # which may be the same code
-            to_beat["shipped"] = self._texts[_code(self._space.of_schedule(self.shipped))]
-        alive = {t.schedule for t in right}
-        others = [self._points[s] for s in to_beat.values() if s in alive]
-        points = list({p.text: p for p in (*chosen, *others)}.values())
-        samples = dict(zip([p.text for p in points], self.runner.compare(points), strict=True))
-        ranked = sorted((p for p in points if samples[p.text]), key=lambda p: median(samples[p.text]))
-        finals = tuple((p, samples[p.text]) for p in ranked)
-        baselines = {n: median(samples[s]) for n, s in to_beat.items() if samples.get(s)}
-        winner = finals[0][0] if finals else self._space.planned
-        if baselines:
-            least = self._points[to_beat[min(baselines, key=lambda n: baselines[n])]]
-            if not is_faster(finals[0][1], samples[least.text]):
-                winner = least  # within the noise: what is there stays
-        if self.records is not None and finals:
-            ends = [(p.text, s) for p, s in finals]
-            self.records.settle(self.problem, sorted(ends, key=lambda e: e[0] != winner.text))
-        return Result(self._progress, finals, winner, baselines)
-
-
-def is_faster(one: Sequence[float], other: Sequence[float]) -> bool:
-    """Tell whether costs are lower than others that were taken in turn with them, beyond noise.
-
-    The median is, by 2 %, and so are the costs of four rounds of five.
-    """
-    rounds = min(len(one), len(other))
-    won = sum(a < b for a, b in zip(one, other, strict=False))
-    return median(one) <= BETTER * median(other) and won >= WON * rounds
+            to_beat["shipped"] = self._points[self._texts[_code(self._space.of_schedule(self.shipped))]]
+        ended = end(self.problem, self.runner, right, to_beat)
+        if self.records is not None and ended.finals:
+            samples = [(p.text, s) for p, s in ended.finals]
+            self.records.settle(self.problem, sorted(samples, key=lambda e: e[0] != ended.winner.text))
+        return Result(self._progress, ended.finals, ended.winner, ended.baselines)
 
 
 def _code(point: Point) -> str:
