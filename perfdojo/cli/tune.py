@@ -55,22 +55,8 @@ def tune(o: Options, screen: Screen, folder: Path) -> dict[str, Any]:
         tuner = Tuner(problem, runner, o.search, o.seed, shipped, records, tell)
         result = tuner.run(o.tune_s, o.trials or ENDLESS)
     _report(result, problem, screen)
-    text = result.winner.text
-    told: dict[str, Any] = {
-        "kernel": bound.name,
-        "target": target,
-        "sizes": problem.sizes,
-        "fp": o.fp,
-        "unit": problem.unit,
-        "trials": len(result.progress.trials),
-        "outcomes": dict(result.progress.outcomes),
-        "baselines": result.baselines,
-        "best": median(result.finals[0][1]) if result.finals else None,
-        "schedule": text or None,
-        "steps": [],
-        "error": None,
-    }
-    if text:
+    told = _object(problem, target, result)
+    if text := result.winner.text:
         told["steps"] = _ablation(result, runner, screen, problem)
         path = folder / f"{bound.name}.{target}.sched"
         folder.mkdir(parents=True, exist_ok=True)
@@ -78,6 +64,24 @@ def tune(o: Options, screen: Screen, folder: Path) -> dict[str, Any]:
         told["file"] = str(path)
         screen.line("schedule", f"{path}; taken by --schedule {path}", "ok")
     return told | write_files(o, screen, tuner, result, told["steps"])
+
+
+def _object(problem: Problem, target: str, result: Result) -> dict[str, Any]:
+    """Return what `--json` prints, but for steps and files."""
+    return {
+        "kernel": problem.bound.name,
+        "target": target,
+        "sizes": problem.sizes,
+        "fp": problem.setting.fp,
+        "unit": problem.unit,
+        "trials": len(result.progress.trials),
+        "outcomes": dict(result.progress.outcomes),
+        "baselines": result.baselines,
+        "best": median(result.finals[0][1]) if result.finals else None,
+        "schedule": result.winner.text or None,
+        "steps": [],
+        "error": None,
+    }
 
 
 @contextmanager
