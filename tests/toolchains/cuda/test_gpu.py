@@ -16,6 +16,7 @@ from perfdojo.toolchains.builds import Artifact, BuildRequest, build_files
 from perfdojo.toolchains.cuda.gpu import NO_GPU, architecture, find_gpu, measure_on_gpu, run_on_gpu
 from perfdojo.toolchains.harness import Host
 from tests.toolchains.cuda.kernels import vectors
+from tests.toolchains.cuda.stand_in.cupy import Array, Device
 
 TWICE = """
 int calls;
@@ -30,33 +31,13 @@ EMITTED = EmittedSource("twice", "cuda", "twice", vectors("x", 8, "y", 8), ())
 INPUTS = {"x": np.arange(8, dtype=np.float32)}
 
 
-class Array:
-    def __init__(self, values: Any) -> None:
-        self.values = values
-        self.data = types.SimpleNamespace(ptr=values.ctypes.data)
-
-    def __getitem__(self, part: slice) -> Array:
-        return Array(self.values[part])
-
-    def get(self) -> Any:
-        return self.values
-
+class Filled(Array):
     def fill(self, value: int) -> None:
         self.values.fill(value)
 
 
-class FakeDevice:
-    compute_capability = "90"
+class WithCache(Device):
     attributes = {"L2CacheSize": 1024}  # noqa: RUF012
-
-    def __init__(self, _: int) -> None:
-        pass
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, *_: object) -> None:
-        pass
 
 
 def stand_in(devices: int, library: Path | None = None, stream: int = 7) -> types.ModuleType:
@@ -73,12 +54,12 @@ def stand_in(devices: int, library: Path | None = None, stream: int = 7) -> type
 
     def zeros(size: int, dtype: str) -> Array:
         module.flushed += 1
-        return Array(np.zeros(size, dtype))
+        return Filled(np.zeros(size, dtype))
 
     module.asarray = lambda a: Array(a.copy())
     module.zeros = zeros
     module.cuda = types.SimpleNamespace(
-        Device=FakeDevice,
+        Device=WithCache,
         Event=Event,
         get_elapsed_time=lambda a, b: 0.01 * (b.at - a.at),
         get_current_stream=lambda: types.SimpleNamespace(ptr=stream, synchronize=lambda: None),
