@@ -62,6 +62,7 @@ def from_memory(argument: Argument, raw: bytes) -> Array:
     return layout(np.frombuffer(raw, NUMPY[argument.dtype]), argument).copy()
 
 
-def count_nans(array: Array) -> int:
-    """Return the number of NaN elements; 0 for a type that has none."""
-    return 0 if array.dtype.kind in "iub" else int(np.count_nonzero(np.isnan(array)))
+def nans_in(outputs: Mapping[str, Array]) -> dict[str, int]:
+    """Return the number of NaN elements of each output that has some."""
+    floats = {name: array for name, array in outputs.items() if array.dtype.kind not in "iub"}
+    return {name: count for name, a in floats.items() if (count := int(np.count_nonzero(np.isnan(a))))}

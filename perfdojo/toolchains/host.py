@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 from perfdojo.compiler.emitted import BASE_FLAGS, EmittedSource
-from perfdojo.toolchains.arrays import Array, count_nans, from_memory, why_unfit_inputs
+from perfdojo.toolchains.arrays import Array, from_memory, nans_in, why_unfit_inputs
 from perfdojo.toolchains.builds import COMPILE_LIMITS, Artifact, BuildRequest, Kind, build_files
 from perfdojo.toolchains.cpu import Cpu, read_cpu
 from perfdojo.toolchains.gcc import WARNING_FLAGS, find_compiler, native_flags, runs_here
@@ -170,8 +170,7 @@ def run(
         if outcome != "ok":
             return RunResult(outcome, text)
     outputs = {name: from_memory(arguments[name], first) for name, (first, _) in report.memory.items()}
-    nans = {name: count for name, value in outputs.items() if (count := count_nans(value))}
-    return RunResult("ok", "", outputs, nans, float(report.figures["seconds"]))
+    return RunResult("ok", "", outputs, nans_in(outputs), float(report.figures["seconds"]))
 
 
 def measure(

@@ -27,9 +27,9 @@ class Plan(Transform):
         m n k c[m,n] += a[m,k] * b[k,n]   ->   n_o m_o k m_i:4@unroll n_i:32@vector c[..] += a[..] * b[..]
 
     Nests in which a scope is marked stay as they are, but for @parallel, so moves before it decide what they
-    name, and moves behind it change what it has made. A number is the most that it may choose: `rows` and
-    `vectors` of a register tile, vectors in one pass of a loop (`passes`), rows that one pass sums (`sums`).
-    With `parallel` outermost scopes run on threads, where that is worth it.
+    name, and moves behind it change what it has made. `rows` and `vectors` are the most that a register tile
+    may have; `passes` vectors make one pass of a loop, and `sums` rows are summed in one, where there are so
+    many. With `parallel` outermost scopes run on threads, where that is worth it.
 
     0. Some nest has no marked scope.
     """

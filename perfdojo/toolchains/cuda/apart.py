@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from perfdojo.compiler.emitted import EmittedSource
-from perfdojo.toolchains.arrays import Array, count_nans, from_memory, why_unfit_inputs
+from perfdojo.toolchains.arrays import Array, from_memory, nans_in, why_unfit_inputs
 from perfdojo.toolchains.cuda.gpu import measured
 from perfdojo.toolchains.process import Finished, Limits, run
 from perfdojo.toolchains.results import Measurement, Outcome, RunResult
@@ -124,4 +124,4 @@ def _check(folder: Path, job: Job, number: int) -> RunResult | None:
         for a in job.emitted.arguments
         if a.role != "in"
     }
-    return RunResult("ok", "", outputs, {n: c for n, v in outputs.items() if (c := count_nans(v))})
+    return RunResult("ok", "", outputs, nans_in(outputs))

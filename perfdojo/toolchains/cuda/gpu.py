@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from perfdojo.compiler.emitted import Argument, EmittedSource
-from perfdojo.toolchains.arrays import Array, count_nans, from_memory, to_memory, why_unfit_inputs
+from perfdojo.toolchains.arrays import Array, from_memory, nans_in, to_memory, why_unfit_inputs
 from perfdojo.toolchains.leftovers import PATTERNS
 from perfdojo.toolchains.results import Measurement, Outcome, RunResult
 from perfdojo.toolchains.statistics import median, median_interval, spread
@@ -97,7 +97,7 @@ def run_on_gpu(
         for a in emitted.arguments
         if a.role != "in"
     }
-    return RunResult("ok", "", outputs, {n: c for n, v in outputs.items() if (c := count_nans(v))})
+    return RunResult("ok", "", outputs, nans_in(outputs))
 
 
 def measure_on_gpu(

@@ -12,7 +12,7 @@ from typing import Any
 
 from perfdojo.compiler.dtypes import DTYPES
 from perfdojo.compiler.emitted import EmittedSource
-from perfdojo.toolchains.arrays import Array, count_nans, from_memory, to_memory, why_unfit_inputs
+from perfdojo.toolchains.arrays import Array, from_memory, nans_in, to_memory, why_unfit_inputs
 from perfdojo.toolchains.cuda.device import Device
 from perfdojo.toolchains.cuda.emulation import Emulated
 from perfdojo.toolchains.harness import explain, read_json
@@ -99,8 +99,7 @@ def _judge(emitted: EmittedSource, folder: Path, report: Mapping[str, Any], runs
         if different and not report["float_atomics"]:
             text = f"{a.name} depends on the order of the threads: run {different[0]} differs from run 0"
             return RunResult("wrong-result", text)
-    nans = {name: count for name, value in outputs.items() if (count := count_nans(value))}
-    return RunResult("ok", "", outputs, nans, float(report["seconds"]) / runs)
+    return RunResult("ok", "", outputs, nans_in(outputs), float(report["seconds"]) / runs)
 
 
 def _failed(

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from perfdojo.compiler.diagnostics import PerfDojoError
 from perfdojo.compiler.emitted import EmittedSource
 from perfdojo.compiler.lowering.nests.limits import TCDM_BYTES
-from perfdojo.toolchains.arrays import Array, count_nans, from_memory, to_memory, why_unfit_inputs
+from perfdojo.toolchains.arrays import Array, from_memory, nans_in, to_memory, why_unfit_inputs
 from perfdojo.toolchains.process import Limits
 from perfdojo.toolchains.results import Failure, Outcome, RunResult
 from perfdojo.toolchains.snitch.elf import Elf, read_elf
@@ -108,8 +108,7 @@ def run(
         for a, at in zip(built.area.arguments, built.area.offsets, strict=True)
         if a.role != "in"
     }
-    nans = {name: count for name, value in outputs.items() if (count := count_nans(value))}
-    return RunResult("ok", "", outputs, nans, done.seconds)
+    return RunResult("ok", "", outputs, nans_in(outputs), done.seconds)
 
 
 def builtin(tools: Tools) -> Machine:
