@@ -11,7 +11,7 @@ from perfdojo.tuning.searched import Curve
 
 LEFT, RIGHT, TOP, PLOT, ROW = 110, 16, 16, 260, 18
 WIDTH = 860
-Point = tuple[float, float]
+Place = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +33,8 @@ class Drawing:
     right: int
     top: int
     bottom: int
-    dots: tuple[Point, ...]
-    cut: tuple[Point, ...]
+    dots: tuple[Place, ...]
+    cut: tuple[Place, ...]
     path: str
     lines: tuple[tuple[float, float, str], ...]
     rows: tuple[tuple[float, str, tuple[float, ...]], ...]
@@ -92,11 +92,11 @@ def drawing(c: Curve) -> Drawing:
     def x(number: float) -> float:
         return round(LEFT + inner * number / (c.count + 1), 1)
 
-    def places(points: tuple[tuple[int, float], ...]) -> tuple[Point, ...]:
+    def places(points: tuple[tuple[int, float], ...]) -> tuple[Place, ...]:
         return tuple((x(n), scale.height(cost)) for n, cost in points)
 
     bottom = TOP + PLOT
-    path: list[Point] = []
+    path: list[Place] = []
     for place, height in places(c.best):
         path += [(place, path[-1][1])] if path else []
         path.append((place, height))
