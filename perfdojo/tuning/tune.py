@@ -15,9 +15,9 @@ from perfdojo.compiler.text.render import render
 from perfdojo.toolchains.statistics import median
 from perfdojo.tuning.ending import BEST, BETTER, end
 from perfdojo.tuning.problem import Problem
+from perfdojo.tuning.pruning import Pruner
 from perfdojo.tuning.records import Records
 from perfdojo.tuning.runners.base import Runner, Tried
-from perfdojo.tuning.screen import Screen
 from perfdojo.tuning.searches import get_search
 from perfdojo.tuning.searches.base import Search
 from perfdojo.tuning.space import MOST_MOVES, Point, Space
@@ -101,7 +101,7 @@ class Tuner:
         self._start = self.clock()
         self._space = Space(self.problem, random.Random(self.seed), self.most_moves)
         self._progress = Progress()
-        self._screen = Screen(self.problem, self.runner)
+        self._pruner = Pruner(self.problem, self.runner)
         kept = self.records.trials(self.problem) if self.records else []
         self._kept = {t.schedule: t for t in kept}
         self._seen: dict[str, float | None] = {}
@@ -134,7 +134,7 @@ class Tuner:
             if code in self._seen:
                 search.tell(point, self._seen[code])
                 self._progress.repeated += 1
-            elif reason := self._screen.why_not(point, self._progress.best):
+            elif reason := self._pruner.why_not(point, self._progress.best):
                 self._progress.removed[reason] += 1
                 self._seen[code] = None
                 search.tell(point, None)
@@ -174,7 +174,7 @@ class Tuner:
             self._points[p.text] = p
             self._texts[code] = p.text
             if trial.cost is not None:
-                self._screen.learn(p, trial.cost)
+                self._pruner.learn(p, trial.cost)
             self._progress.trials.append(trial)
             self._progress.outcomes[trial.outcome] += 1
             self._seen[code] = trial.cost

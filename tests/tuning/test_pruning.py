@@ -13,9 +13,9 @@ from perfdojo.toolchains.host import find_host
 from perfdojo.toolchains.roofline import Rate, Roofline, Stream
 from perfdojo.toolchains.snitch.gcc import find_tools
 from perfdojo.tuning.bounds import accumulators, host_bound, snitch_bound, written_out
+from perfdojo.tuning.pruning import BEHIND, Pruner
 from perfdojo.tuning.runners.replay import ReplayRunner
 from perfdojo.tuning.runners.snitch import SnitchRunner
-from perfdojo.tuning.screen import BEHIND, Screen
 from perfdojo.tuning.space import Point, Space
 from perfdojo.tuning.tune import Tuner
 from tests.tuning.problems import problem
@@ -69,21 +69,21 @@ class Bounded(ReplayRunner):
 
 
 def test_reasons() -> None:
-    screen = Screen(problem(MATMUL, "avx512"), Bounded())
-    assert screen.why_not(made("plan"), 20.0) == ""
+    pruner = Pruner(problem(MATMUL, "avx512"), Bounded())
+    assert pruner.why_not(made("plan"), 20.0) == ""
     exps = MATMUL.replace("a[{0},{2}]", "exp(sin(exp(sin(exp(sin(exp(sin(exp(a[{0},{2}])))))))))")
-    assert screen.why_not(made("unroll j", text=exps), None) == "code size"
-    assert screen.why_not(made("reorder j k\nunroll i\nvectorize j"), None) == "registers"
-    assert screen.why_not(made(""), 20.0) == "cost model"
-    assert screen.why_not(made(""), 1000.0 / BEHIND) == ""
+    assert pruner.why_not(made("unroll j", text=exps), None) == "code size"
+    assert pruner.why_not(made("reorder j k\nunroll i\nvectorize j"), None) == "registers"
+    assert pruner.why_not(made(""), 20.0) == "cost model"
+    assert pruner.why_not(made(""), 1000.0 / BEHIND) == ""
 
 
 def test_a_bound_that_was_wrong_is_believed_less() -> None:
-    screen = Screen(problem(MATMUL, "avx512"), Bounded())
-    screen.learn(made("plan"), 8.0)
-    screen.learn(made("plan"), 12.0)
-    assert screen.trust == pytest.approx(0.8)
-    assert screen.why_not(made("plan"), 7.5) == ""
+    pruner = Pruner(problem(MATMUL, "avx512"), Bounded())
+    pruner.learn(made("plan"), 8.0)
+    pruner.learn(made("plan"), 12.0)
+    assert pruner.trust == pytest.approx(0.8)
+    assert pruner.why_not(made("plan"), 7.5) == ""
 
 
 def test_a_search_says_what_it_removed() -> None:

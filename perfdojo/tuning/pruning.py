@@ -18,7 +18,7 @@ BEHIND = 1.1
 
 
 @dataclass
-class Screen:
+class Pruner:
     """Judges candidates without running them.
 
     Args:
