@@ -64,8 +64,14 @@ class Problem:
     @cached_property
     def key(self) -> str:
         """A hash of all of it: trials of one key can be compared."""
-        facts = [self.text, self.target, self.setting.fp, self.threads, self.machine, self.unit]
-        return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
+        return key_of(self.text, self.target, self.setting.fp, self.threads, self.machine, self.unit)
+
+
+def key_of(
+    text: str, target: str, fp: str, threads: int, machine: tuple[tuple[str, ...], ...], unit: str
+) -> str:
+    """Return the key of a problem: a hash of all that decides whether trials can be compared."""
+    return hashlib.sha256(json.dumps([text, target, fp, threads, machine, unit]).encode()).hexdigest()
 
 
 def recorded_problem(row: Mapping[str, Any]) -> Problem:

@@ -17,12 +17,14 @@ from pathlib import Path
 from typing import Any
 
 from perfdojo.compiler.diagnostics import PerfDojoError
+from perfdojo.tuning.lines import PROBLEM, read_line
 from perfdojo.tuning.problem import Problem
 from perfdojo.tuning.trial import Trial
 
 VERSION = 1
 BUSY_S = 60.0
 """A writer waits so long for others."""
+ELSEWHERE = "move it away, or name another file: PERFDOJO_RECORDS=FILE"
 
 _TABLES = """
 create table if not exists problems (
@@ -40,7 +42,6 @@ create table if not exists finals (
   samples text not null, unique (problem, place)
 );
 """
-_PROBLEM = ("key", "kernel", "text", "sizes", "target", "fp", "threads", "machine", "unit")
 _TRIAL = "schedule, outcome, detail, samples, cut, search, seed, at"
 
 
@@ -53,27 +54,34 @@ class Records:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            with self._open() as db:
-                db.execute("pragma journal_mode = wal")
-                found = db.execute("pragma user_version").fetchone()[0]
-                if found not in (0, VERSION):
-                    raise PerfDojoError(
-                        f"{path} was written by another version of perfdojo",
-                        hint="move it away, or export it with that version",
-                    )
-                db.executescript(_TABLES)
-                db.execute(f"pragma user_version = {VERSION}")
-        except sqlite3.DatabaseError as error:
-            raise PerfDojoError(f"{path} is no file of records: {error}", hint="move it away") from None
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise PerfDojoError(f"cannot make the folder {path.parent}: {error.strerror}") from None
+        with self._open() as db:
+            found = db.execute("pragma user_version").fetchone()[0]
+            if found not in (0, VERSION):
+                raise PerfDojoError(
+                    f"{path} was written by another version of perfdojo",
+                    hint="move it away, or export it with that version",
+                )
+            if found == 0 and not _tables(db) <= _our_tables():
+                raise PerfDojoError(f"{path} is no file of records: something else made it", hint=ELSEWHERE)
+            db.execute("pragma journal_mode = wal")
+            db.executescript(_TABLES)
+            db.execute(f"pragma user_version = {VERSION}")
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
-        with closing(sqlite3.connect(self.path, timeout=BUSY_S)) as db:
-            db.execute("pragma synchronous = normal")
-            with db:
-                yield db
+        try:
+            with closing(sqlite3.connect(self.path, timeout=BUSY_S)) as db:
+                db.execute("pragma synchronous = normal")
+                with db:
+                    yield db
+        except sqlite3.OperationalError as error:
+            raise PerfDojoError(f"records cannot be kept in {self.path}: {error}", hint=ELSEWHERE) from None
+        except sqlite3.DatabaseError as error:
+            raise PerfDojoError(f"{self.path} is no file of records: {error}", hint=ELSEWHERE) from None
 
     # ------------------------------------------------------------ writing
 
@@ -104,18 +112,16 @@ class Records:
                 if not line.strip():
                     continue
                 try:
-                    p, t = (found := json.loads(line))["problem"], found["trial"]
-                    values = [p[k] for k in _PROBLEM]
-                    values = [json.dumps(v) if isinstance(v, dict | list) else v for v in values]
-                    trial = Trial(**{**t, "samples": tuple(map(float, t["samples"]))})
-                    db.execute("insert or ignore into problems values (?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
-                    count += _insert(db, str(p["key"]), trial, found["day"], found["version"])
-                    if final := found.get("final"):
-                        samples = json.dumps([float(s) for s in final["samples"]])
-                        row = (str(p["key"]), int(final["place"]), trial.schedule, samples)
-                        db.execute("insert or ignore into finals values (?, ?, ?, ?)", row)
-                except (ValueError, KeyError, TypeError, sqlite3.Error) as error:
-                    raise PerfDojoError(f"line {number} is no record: {error!r}") from None
+                    made = read_line(line)
+                except ValueError as error:
+                    raise PerfDojoError(f"line {number} is no record: {error}") from None
+                key = made.problem["key"]
+                values = [json.dumps(v) if isinstance(v, dict | list) else v for v in made.problem.values()]
+                db.execute("insert or ignore into problems values (?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
+                count += _insert(db, key, made.trial, made.day, made.version)
+                if made.place is not None:
+                    row = (key, made.place, made.trial.schedule, json.dumps(made.final))
+                    db.execute("insert or ignore into finals values (?, ?, ?, ?)", row)
         return count
 
     # ------------------------------------------------------------ reading
@@ -188,7 +194,7 @@ class Records:
                 " join trials t on t.problem = p.key left join finals f on f.problem = p.key"
                 " and f.schedule = t.schedule order by t.id"
             ):
-                problem = {k: r[k] for k in _PROBLEM}
+                problem = {k: r[k] for k in PROBLEM}
                 problem |= {k: json.loads(r[k]) for k in ("sizes", "machine")}
                 trial = {k: r[k] for k in ("schedule", "outcome", "detail", "search", "seed", "at")}
                 trial |= {"samples": json.loads(r["samples"]), "cut": bool(r["cut"])}
@@ -196,6 +202,16 @@ class Records:
                 if r["place"] is not None:
                     whole["final"] = {"place": r["place"], "samples": json.loads(r["final"])}
                 yield json.dumps(whole, sort_keys=True)
+
+
+def _tables(db: sqlite3.Connection) -> set[str]:
+    return {r[0] for r in db.execute("select sql from sqlite_master where type = 'table'")}
+
+
+def _our_tables() -> set[str]:
+    with closing(sqlite3.connect(":memory:")) as db:
+        db.executescript(_TABLES)
+        return _tables(db)
 
 
 def _insert(db: sqlite3.Connection, key: str, t: Trial, day: str, made_by: str) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -321,3 +322,20 @@ def test_a_broken_file_of_records_is_told_and_left_alone(
     assert main(["relu", "-D", "M=8", "-t", "neon", "--emit", "source"]) == 0
     assert "no record is taken" not in capsys.readouterr().err
     assert path.read_bytes() == b"no database"
+
+
+def test_a_record_of_another_version_does_not_end_a_compilation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "records.sqlite"
+    monkeypatch.setenv("PERFDOJO_RECORDS", str(path))
+    relu = ["relu", "-D", "M=8", "-D", "N=24", "-t", "c"]
+    assert main([*relu, "--tune", "--trials", "1", "-q"]) == 0
+    with sqlite3.connect(path) as db:
+        db.execute("delete from finals")
+        text = "schedule relu\nmove_of_then n 8\nend\n"
+        db.execute("update trials set schedule = ? where id = (select min(id) from trials)", (text,))
+        db.execute("update trials set samples = '[1.0]' where schedule != ?", (text,))
+    capsys.readouterr()
+    assert main([*relu, "--emit", "source"]) == 0
+    assert "does not fit any more: no transformation" in capsys.readouterr().err

@@ -148,3 +148,31 @@ def test_another_version_is_left_alone(tmp_path: Path) -> None:
         db.execute("pragma user_version = 99")
     with pytest.raises(PerfDojoError, match="another version"):
         Records(path)
+
+
+@pytest.mark.parametrize("table", ["mine (x integer)", "trials (x integer)"])
+def test_databases_of_others_are_left_alone(tmp_path: Path, table: str) -> None:
+    path = tmp_path / "r.sqlite"
+    with sqlite3.connect(path) as db:
+        db.execute(f"create table {table}")
+    before = path.read_bytes()
+    with pytest.raises(PerfDojoError, match="is no file of records: something else made it"):
+        Records(path)
+    assert path.read_bytes() == before
+
+
+def test_a_place_that_cannot_be_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(PerfDojoError, match="cannot make the folder"):
+        Records(tmp_path / "file" / "r.sqlite")
+    with pytest.raises(PerfDojoError, match="records cannot be kept"):
+        Records(tmp_path)
+
+
+def test_a_file_that_stays_locked_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("perfdojo.tuning.records.BUSY_S", 0.01)
+    records = Records(tmp_path / "r.sqlite")
+    with sqlite3.connect(records.path) as db:
+        db.execute("begin immediate")
+        with pytest.raises(PerfDojoError, match=r"records cannot be kept in .*locked"):
+            records.add(problem(), Trial("a", "ok", samples=(3.0,)))

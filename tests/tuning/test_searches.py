@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
@@ -135,3 +136,10 @@ def test_a_search_goes_on_where_it_was(tmp_path: object) -> None:
     second = ReplayRunner()
     tuned("guided", 60, second, records=records)
     assert not set(first.asked[:20]) & set(second.asked[: len(second.asked) - 7])
+
+
+def test_what_another_version_kept_does_not_end_a_search(tmp_path: Path) -> None:
+    records = Records(tmp_path / "records.sqlite")
+    for p in (problem(), problem(ROWS.replace("40", "48"))):
+        records.add(p, Trial("schedule rows\nmove_of_then k 8\nend\n", "ok", samples=(1e-9,)))
+    assert tuned("guided", 10, records=records).finals
