@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -25,7 +26,8 @@ from perfdojo.tuning.diagnosis import diagnosis
 from perfdojo.tuning.machines import problem_of, records_path
 from perfdojo.tuning.records import Records
 from perfdojo.tuning.runners.emitting import emit_point
-from perfdojo.tuning.trial import Trial
+from perfdojo.tuning.searches import get_search
+from perfdojo.tuning.trial import MOST_SEED, Trial
 from perfdojo.tuning.tune import ENDLESS, Tuner
 
 if TYPE_CHECKING:
@@ -113,7 +115,7 @@ class PerfDojo:
         search, seed: how schedules are proposed.
         records: where trials are kept; True: with those of `perfdojoc --tune`, False: nowhere.
     Raises:
-        PerfDojoError: no such target or mode.
+        PerfDojoError: no such target, mode or search, or records cannot be kept there.
     """
 
     def __init__(
@@ -123,16 +125,19 @@ class PerfDojo:
         *,
         search: str = "guided",
         seed: int = 0,
-        records: bool | Path = True,
+        records: bool | str | Path = True,
     ) -> None:
         self.target = choose_target(ARCHITECTURES.get(arch, arch))
         if mode not in MODES:
             raise PerfDojoError(
                 f"no mode '{mode}'", hint=nearest(mode, list(MODES)) or f"modes: {', '.join(MODES)}"
             )
+        get_search(search)
+        if not 0 <= seed <= MOST_SEED:
+            raise PerfDojoError(f"seed {seed} is not between 0 and {MOST_SEED}")
         self.mode, self.search, self.seed = MODES[mode], search, seed
         path = records_path() if records is True else records
-        self._records = Records(path) if path else None
+        self._records = Records(Path(path)) if path else None
         self._trials: tuple[Trial, ...] = ()
 
     def transform(
@@ -158,13 +163,19 @@ class PerfDojo:
                 the derived bound alone, at `strict` bits.
             sizes: that differ from those of the kernel.
         Raises:
-            PerfDojoError: the kernel is wrong, or the target cannot be timed here.
+            PerfDojoError: the kernel or a number is wrong, or the target cannot be timed here.
         """
+        if not timeout >= 0 or max_steps < 0:
+            raise PerfDojoError("timeout and max_steps are at least 0")
+        if tolerance is not None and not 0 <= tolerance < inf:
+            raise PerfDojoError(f"tolerance {tolerance} is no number from 0")
         kernel = read_program(ir)
         bound = bind(kernel, dict(sizes or {}))
         verify(bound)
         setting = Setting(get_target(self.target), self.mode.fp)
         problem, runner = problem_of(bound, setting)
+        if tolerance is not None:  # what is right by it need not be right without
+            problem = replace(problem, machine=(*problem.machine, ("tolerance", str(tolerance))))
         is_named = isinstance(ir, str) and "\n" not in ir
         shipped = default_schedule(str(ir), setting.target.name) if is_named else None
         patience = self.mode.patience if early_stopping or not self.mode.patience else ENDLESS

@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 
 from perfdojo import __version__
 from perfdojo.compiler.lowering.target import FP_LEVELS, FpLevel
+from perfdojo.tuning.trial import MOST_SEED
 
 EMITS = ("ir", "lowered", "source", "asm", "shared")
 PLAY_USAGE = "perfdojoc play KERNEL [--target T] [options]"
@@ -270,8 +271,8 @@ def options(p: argparse.ArgumentParser, argv: Sequence[str]) -> tuple[argparse.N
     a = p.parse_args(_with_limit(argv))
     if not 1 <= a.threads <= MAX_THREADS:
         p.error(f"--threads is between 1 and {MAX_THREADS}")
-    if a.seed < 0:
-        p.error("--seed is at least 0")
+    if not 0 <= a.seed <= MOST_SEED:
+        p.error(f"--seed is between 0 and {MOST_SEED}")
     if not 0 < a.budget < 3600:
         p.error("--budget is between 0 and 3600 seconds")
     informing = a.list_targets or a.list_kernels or a.list_transforms or a.doctor or a.completion
@@ -371,7 +372,7 @@ _DURATION = re.compile(r"(\d+(?:\.\d+)?)(s|m|h|)")
 def _seconds(p: argparse.ArgumentParser, text: str) -> float:
     found = _DURATION.fullmatch(text)
     if not found or not float(found[1]):
-        p.error(f"--time {text}: write a duration, as in 30s, 5m or 1h")
+        p.error(f"--time {text}: write a duration over 0, as in 30s, 5m or 1h")
     return float(found[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[found[2]]
 
 

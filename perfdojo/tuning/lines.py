@@ -10,11 +10,11 @@ from typing import Any
 
 from perfdojo.compiler.lowering.target import FP_LEVELS
 from perfdojo.tuning.problem import key_of
-from perfdojo.tuning.trial import Trial
+from perfdojo.tuning.trial import MOST_SEED, Trial
 
 PROBLEM = ("key", "kernel", "text", "sizes", "target", "fp", "threads", "machine", "unit")
 MOST = 2**53
-"""From which on a count or a time is none."""
+"""Over which a count, a time or a cost is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ def read_line(text: str) -> Line:
         raise ValueError(f"a trial has no {', '.join(sorted(unknown))}")
     trial = Trial(
         _text(t, "schedule"), _text(t, "outcome"), _text(t, "detail"), _samples(t), _flag(t, "cut"),
-        _text(t, "search"), _count(t, "seed", -MOST), _seconds(t, "at"),
+        _text(t, "search"), _count(t, "seed", most=MOST_SEED), _seconds(t, "at"),
     )  # fmt: skip
     day, version = _text(whole, "day"), _text(whole, "version")
     if whole.get("final") is None:
@@ -107,10 +107,10 @@ def _flag(o: Mapping[str, Any], name: str) -> bool:
     return value
 
 
-def _count(o: Mapping[str, Any], name: str, least: int = 0) -> int:
+def _count(o: Mapping[str, Any], name: str, most: int = MOST) -> int:
     value = _part(o, name)
-    if type(value) is not int or not least <= value < MOST:
-        raise ValueError(f"{name} is no whole number from {least}")
+    if type(value) is not int or not 0 <= value <= most:
+        raise ValueError(f"{name} is no whole number from 0 to {most}")
     return value
 
 
@@ -129,4 +129,4 @@ def _samples(o: Mapping[str, Any]) -> tuple[float, ...]:
 
 def _is_number(value: Any) -> bool:
     """Tell whether a value is a number from 0, and neither infinite nor NaN."""
-    return type(value) in (int, float) and 0 <= value < MOST and not math.isnan(value)
+    return type(value) in (int, float) and 0 <= value <= MOST and not math.isnan(value)

@@ -21,6 +21,10 @@ OUTCOMES = (
 """`refused`: a limit of the target or of the language; a candidate that never became code."""
 
 
+MOST_SEED = 2**63 - 1
+"""What a file of records keeps."""
+
+
 @dataclass(frozen=True, slots=True)
 class Trial:
     """A schedule that was tried on a problem.

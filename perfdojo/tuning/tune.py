@@ -98,6 +98,7 @@ class Tuner:
 
     def run(self, seconds: float, trials: int = ENDLESS) -> Result:
         """Search for so long, or for so many trials, and return what came of it."""
+        search_class = get_search(self.search)
         self._start = self.clock()
         self._space = Space(self.problem, random.Random(self.seed), self.most_moves)
         self._progress = Progress()
@@ -109,7 +110,7 @@ class Tuner:
         self._texts: dict[str, str] = {}
         starts = self._starts()
         costs = self._try(starts, "start")
-        search = get_search(self.search)(self._space, list(zip(starts, costs, strict=True)))
+        search = search_class(self._space, list(zip(starts, costs, strict=True)))
         self._idle = vain = 0
         while self._time() < seconds and len(self._progress.trials) < trials and self._idle < IDLE:
             if vain >= self.patience:

@@ -9,6 +9,7 @@ import pytest
 
 import perfdojo
 from perfdojo.compiler.text.parse import parse
+from perfdojo.tuning.records import Records
 from tests.tuning.problems import ROWS
 
 SIZES = {"M": 8, "N": 24}
@@ -54,3 +55,21 @@ def test_modes_say_what_may_change() -> None:
 def test_schedules_are_no_longer_than_asked() -> None:
     made = perfdojo.PerfDojo("c", "aggressive", records=False).transform(ROWS, timeout=2.0, max_steps=2)
     assert all(t.schedule.count("\n") <= 2 + 2 for t in made.history)
+
+
+def test_numbers_and_names_that_cannot_be_are_refused(tmp_path: Path) -> None:
+    for more in ({"seed": -1}, {"seed": 2**63}, {"search": "gready"}, {"records": tmp_path}):
+        with pytest.raises(perfdojo.PerfDojoError):
+            perfdojo.PerfDojo("c", **more)
+    dojo = perfdojo.PerfDojo("c", records=str(tmp_path / "r.sqlite"))
+    for some in ({"tolerance": -1.0}, {"tolerance": np.nan}, {"timeout": np.nan}, {"max_steps": -1}):
+        with pytest.raises(perfdojo.PerfDojoError, match=next(iter(some))):
+            dojo.transform(ROWS, **some)
+
+
+def test_what_a_tolerance_allows_is_no_trial_without_it(tmp_path: Path) -> None:
+    records = Records(tmp_path / "r.sqlite")
+    dojo = perfdojo.PerfDojo("c", "conservative", records=records.path)
+    dojo.transform(ROWS, timeout=1.0, tolerance=0.5)
+    dojo.transform(ROWS, timeout=1.0)
+    assert sorted(dict(p["machine"]).get("tolerance", "") for p in records.problems()) == ["", "0.5"]
