@@ -87,6 +87,7 @@ def emit(
     for name, _ in function.element_types:
         names.give("buffer", name)
     printer = ScalarPrinter(names, dict(function.element_types), vectors)
+    printer.vectorised = True
     body, openmp = _body(function, printer, threads)
     body = [*unused(function, arguments, names), *body]
     includes, helpers = _helpers(printer, vectors, openmp)

@@ -9,7 +9,10 @@ from perfdojo.compiler.dtypes import DTYPES, DType
 from perfdojo.compiler.elementary.c_helpers import HELPERS
 from perfdojo.compiler.emitted import C_TYPES
 
-_ODD = {
+_OTHERS = {
+    "pd_as_written": """\
+/* keeps a loop as it is written: gcc 12 brings loads that depend on conditions into lanes wrongly */
+static inline void pd_as_written(void) { __asm__ volatile(""); }""",
     "pd_odd_f64": """\
 /* to f32; what lies between two goes to the odd one, so that rounding it again is like rounding once */
 static inline float pd_odd_f64(double a) {
@@ -53,8 +56,8 @@ def _define(name: str, done: dict[str, str]) -> None:
 
 
 def _text(name: str) -> str:
-    if name in _ODD:
-        return _ODD[name]
+    if name in _OTHERS:
+        return _OTHERS[name]
     if name in HELPERS:
         return HELPERS[name]
     _, op, *types = name.split("_")

@@ -66,6 +66,8 @@ class ScalarPrinter:
         self.counter = "int64_t"
         self.unroll = "GCC unroll"
         """The pragma that tells how often a loop is to be written out."""
+        self.vectorised = False
+        """Its compiler puts loops into lanes by itself."""
         self.nests: dict[int, str] = {}
         """Names of the functions that run nests of data movers, by `id` of their statement."""
         self.loop_call: Callable[[For, ScalarPrinter], str] = lambda loop, printer: ""

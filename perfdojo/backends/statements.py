@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from textwrap import wrap
 
+from perfdojo.backends.conditional import AS_WRITTEN, loads_conditionally
 from perfdojo.backends.names import Names
 from perfdojo.backends.scalar import ScalarPrinter
 from perfdojo.compiler.emitted import C_TYPES
@@ -43,6 +44,8 @@ def lines(body: tuple[Stmt, ...], printer: ScalarPrinter, threads: int) -> Itera
 def _block(body: tuple[Stmt, ...], printer: ScalarPrinter, threads: int, depth: int) -> Iterator[str]:
     pad = "  " * depth
     for s in body:
+        if printer.vectorised and loads_conditionally(s):
+            yield f"{pad}{printer.use(AS_WRITTEN)}();"
         match s:
             case Comment():
                 yield from _comment(s.text, pad)
