@@ -51,9 +51,15 @@ def tune(o: Options, screen: Screen, folder: Path) -> dict[str, Any]:
     screen.title(f"{problem.title} · {o.search} search, {o.tune_s:.0f} s")
     if records is not None and (kept := len(records.trials(problem))):
         screen.line("records", f"{kept} trials of this problem are known, none is repeated", "ok")
-    with _live(screen, o.tune_s, problem.unit) as tell:
-        tuner = Tuner(problem, runner, o.search, o.seed, shipped, records, tell)
-        result = tuner.run(o.tune_s, o.trials or ENDLESS)
+    try:
+        with _live(screen, o.tune_s, problem.unit) as tell:
+            tuner = Tuner(problem, runner, o.search, o.seed, shipped, records, tell)
+            result = tuner.run(o.tune_s, o.trials or ENDLESS)
+    except KeyboardInterrupt:
+        if records is not None:
+            count = len(records.trials(problem))
+            screen.line("records", f"{count} trials are kept; the same command goes on from there", "note")
+        raise
     _report(result, problem, screen)
     told = _object(problem, target, result)
     if text := result.winner.text:

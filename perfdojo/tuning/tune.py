@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from perfdojo.compiler.diagnostics import PerfDojoError
 from perfdojo.compiler.schedule import Schedule, parse_schedule
 from perfdojo.compiler.text.render import render
-from perfdojo.toolchains.statistics import median
 from perfdojo.tuning.ending import BEST, BETTER, end
 from perfdojo.tuning.problem import Problem
 from perfdojo.tuning.pruning import Pruner
@@ -108,9 +107,7 @@ class Tuner:
         self._seen: dict[str, float | None] = {}
         self._points: dict[str, Point] = {}
         self._texts: dict[str, str] = {}
-        starts = self._starts()
-        costs = self._try(starts, "start")
-        search = search_class(self._space, list(zip(starts, costs, strict=True)))
+        search = search_class(self._space, self._started(seconds))
         self._idle = vain = 0
         while self._time() < seconds and len(self._progress.trials) < trials and self._idle < IDLE:
             if vain >= self.patience:
@@ -124,6 +121,17 @@ class Tuner:
             )
             vain = 0 if gained else vain + len(asked)
         return self._finished()
+
+    def _started(self, seconds: float) -> list[tuple[Point, float | None]]:
+        """Measure what is always there, and as much as there is time for of what else is tried first."""
+        always, more = self._starts()
+        tried: list[tuple[Point, float | None]] = []
+        for group, limit in ((always, float("inf")), (more, seconds)):
+            for k in range(0, len(group), self.runner.workers):
+                if self._time() < limit:
+                    batch = group[k : k + self.runner.workers]
+                    tried += zip(batch, self._try(batch, "start"), strict=True)
+        return tried
 
     def _asked(self, search: Search, seconds: float) -> list[Point]:
         """Return proposals that are new and worth measuring, as many as the runner takes at a time."""
@@ -147,25 +155,31 @@ class Tuner:
     def _time(self) -> float:
         return self.clock() - self._start
 
-    def _starts(self) -> list[Point]:
-        """Return the candidates that are always there: no schedule, the shipped one, what recipes make."""
+    def _starts(self) -> tuple[list[Point], list[Point]]:
+        """Return what is tried in any case, no schedule and the shipped one, and what else is tried first."""
         space = self._space
-        found = [space.planned, space.as_planned, space.start]
-        found += [space.of_schedule(self.shipped)] if self.shipped else []
+        always = [space.planned, space.as_planned, space.start]
+        always += [space.of_schedule(self.shipped)] if self.shipped else []
+        found: list[Point] = []
         earlier = sorted((t for t in self._kept.values() if t.cost is not None), key=lambda t: t.cost or 0.0)
         relatives = self.records.relatives(self.problem, RELATIVES) if self.records else []
         for t in (*earlier[:BEST], *relatives):
             if t.schedule:
                 with suppress(PerfDojoError):  # another version made it, which knew other moves
                     found.append(space.of_schedule(parse_schedule(t.schedule, "record")))
-        return list({p.text: p for p in (*found, *space.recipes())}.values())
+        more = {p.text: p for p in (*found, *space.recipes())}
+        for p in always:
+            more.pop(p.text, None)
+        return always, list(more.values())
 
     def _try(self, points: Sequence[Point], search: str) -> list[float | None]:
         """Return what points cost, measured or known; None where they failed."""
         codes = {p.text: _code(p) for p in points}
         first = {code: text for text, code in reversed(codes.items())}
         new = [p for p in points if p.text not in self._kept and first[codes[p.text]] == p.text]
-        done = dict(zip([p.text for p in new], self._measured(new), strict=True))
+        new = [p for p in new if codes[p.text] not in self._seen]
+        measured = self.runner.measure(new, self._progress.best) if new else []
+        done = dict(zip([p.text for p in new], measured, strict=True))
         costs = []
         for p in points:
             if (code := codes[p.text]) in self._seen:
@@ -185,14 +199,6 @@ class Tuner:
             self.tell(self._progress)
             costs.append(trial.cost)
         return costs
-
-    def _measured(self, points: Sequence[Point]) -> list[Tried]:
-        size, found, best = self.runner.workers, list[Tried](), self._progress.best
-        for k in range(0, len(points), size):
-            found += self.runner.measure(points[k : k + size], best)
-            costs = [median(t.samples) for t in found[k:] if t.outcome == "ok" and t.samples]
-            best = min(costs if best is None else [best, *costs], default=None)
-        return found
 
     def _trial(self, point: Point, tried: Tried, search: str) -> Trial:
         trial = Trial(

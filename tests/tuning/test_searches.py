@@ -143,3 +143,12 @@ def test_what_another_version_kept_does_not_end_a_search(tmp_path: Path) -> None
     for p in (problem(), problem(ROWS.replace("40", "48"))):
         records.add(p, Trial("schedule rows\nmove_of_then k 8\nend\n", "ok", samples=(1e-9,)))
     assert tuned("guided", 10, records=records).finals
+
+
+def test_what_is_tried_first_ends_when_time_is_up() -> None:
+    now = iter(range(10_000))
+    result = Tuner(problem(), ReplayRunner(), clock=lambda: float(next(now))).run(0.5)
+    tried = [t.schedule for t in result.progress.trials]
+    assert "" in tried
+    assert len(tried) <= 3, "the kernel as it is planned, and as it is"
+    assert "planned" in result.baselines
