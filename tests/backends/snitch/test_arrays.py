@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from perfdojo.backends import emit
+from perfdojo.backends.snitch.arrays import FUNCTIONS
 from perfdojo.compiler.interpret import first_difference, interpret
+from perfdojo.compiler.recipes._apart import ARRAY_FUNCTIONS
 from perfdojo.compiler.schedule import Scheduled
 from perfdojo.toolchains.results import MissingTool
 from perfdojo.toolchains.snitch.gcc import find_tools
@@ -26,16 +28,21 @@ def test_a_nest_over_neighbours_is_one_call() -> None:
     assert source("8 64 z[{0},{1}] = exp(x[{0},{1}])") == "snitch_exp_f32_array(x, z, 512);"
 
 
-def test_each_function_has_its_call() -> None:
+@pytest.mark.parametrize("name", ["exp", "tanh", "sigmoid"])
+def test_each_function_has_its_call(name: str) -> None:
     declared = "in x: f32[8, 64]\nout z: f32[8, 64]\n"
-    as_it_is = Scheduled(checked(f"kernel k\n{declared}8 64 z[{{0}},{{1}}] = tanh(x[{{0}},{{1}}])\n"), "")
+    as_it_is = Scheduled(checked(f"kernel k\n{declared}8 64 z[{{0}},{{1}}] = {name}(x[{{0}},{{1}}])\n"), "")
     files = dict(emit(as_it_is.program, "snitch", scheduled=as_it_is).files)
-    assert "  snitch_tanh_f32_array(x, z, 512);" in files["k.c"].splitlines()
-    assert sorted(f for f in files if f.startswith("snitch")) == [
+    assert f"  snitch_{name}_f32_array(x, z, 512);" in files["k.c"].splitlines()
+    assert {f for f in files if f.startswith("snitch")} == {
         "snitch_runtime.c",
         "snitch_runtime.h",
-        "snitch_tanh.S",
-    ]
+        f"snitch_{name}.S",
+    }
+
+
+def test_recipes_know_the_same_functions() -> None:
+    assert FUNCTIONS.keys() == ARRAY_FUNCTIONS
 
 
 def test_the_innermost_loop_alone_is_called_where_rows_are_apart() -> None:
