@@ -94,6 +94,7 @@ BARS = (
     _of_library("layernorm", B=64, N=64, ratio=4.0, mean=True),
     _of_library("gelu", M=64, N=64, ratio=4.0),
     _of_library("gelu_erf", M=64, N=64),
+    _of_library("swiglu", M=64, N=64, ratio=4.0),
     _of_library("attention", B=1, S=64, D=64, ratio=4.0),
     _of_library("relu", M=32, N=32, mean=True),
     _of_library("maxpool2", N=1, C=1, H=16, W=16, mean=True),

@@ -122,6 +122,7 @@ CASES = (
             ("softmax", _two("B", "N", (4, 16), (5, 32), *ODD_ROWS)),
             ("layernorm", _two("B", "N", (4, 32), *ODD_ROWS)),
             ("gelu", _two("M", "N", (2, 32), (3, 29), (1, 1))),
+            ("swish", _two("M", "N", (2, 32), (3, 29), (1, 1))),
             ("maxpool2", ({"N": 1, "C": 2, "H": 3, "W": 16}, {"N": 2, "C": 1, "H": 1, "W": 3})),
             ("matmul", _mnk((5, 16, 16), *ODD_PRODUCTS)),
         )

@@ -11,8 +11,8 @@ from perfdojo.backends.snitch.cluster import ClusterPrinter
 from perfdojo.compiler.dtypes import F32
 from perfdojo.compiler.lowering.lir import INDEX, Call, Comment, Const, For, Load, Stmt, Store, Value, Var
 
-FUNCTIONS = {"exp": "snitch_exp_f32_array", "tanh": "snitch_tanh_f32_array"}
-ALONE = frozenset(("tanh",))
+FUNCTIONS = {name: f"snitch_{name}_f32_array" for name in ("exp", "tanh", "sigmoid")}
+ALONE = frozenset(("tanh", "sigmoid"))
 """Those that only one of several cores may call at a time: their work is in static memory."""
 LEAST = 24
 """Elements from which on it is faster than the loop."""

@@ -69,7 +69,7 @@ class Pass:
 
 
 def parsed(text: str) -> list[Step]:
-    """Return the steps of a text: `z = mul a $b`, `z += a * b`, `z -= a * b`, `> z` (to memory).
+    """Return the steps of a text: `z = mul a $b`, `z += a * b`, `z -= a * b`; to memory `> z`, `> add a $b`.
 
     A value that is set anew is another one.
     """
@@ -82,7 +82,8 @@ def parsed(text: str) -> list[Step]:
     for line in text.strip().splitlines():
         words = line.split()
         if words[0] == ">":
-            steps.append(Step("mul", "", (value(words[1]), "$one")))
+            op, a, b = words[1:] if len(words) > 2 else ("mul", words[1], "$one")
+            steps.append(Step(op, "", (value(a), value(b))))
         elif words[1] == "=":
             args = value(words[3]), value(words[4])
             versions[words[0]] = versions.get(words[0], 0) + 1

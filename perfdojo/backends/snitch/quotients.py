@@ -1,4 +1,4 @@
-"""Functions of arrays that end in a quotient: tanh of f32, in three passes, as assembly.
+"""Functions of arrays that end in a quotient: tanh and sigmoid of f32, in three passes, as assembly.
 
   first    x -> t, r     t has k in its low bits, x = k c + r
   shift    t -> s        the integer core makes 2^k of t
@@ -12,14 +12,12 @@ tests compare them all.
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from perfdojo.backends.emission import environment
 from perfdojo.backends.snitch.encodings import F7
 from perfdojo.backends.snitch.passes import Pass, Step, laid_out, parsed
-from perfdojo.compiler.elementary import coefficients as c
+from perfdojo.backends.snitch.quotient_steps import FUNCTIONS, f32_word
 from perfdojo.compiler.emitted import MARKER
 
 REGISTERS = 29
@@ -28,95 +26,14 @@ KEPT = (8, 9, *range(18, 28))
 """Those that a callee leaves as they were."""
 GUESS = 0x7EF311C7
 """Minus the bits of an f32 d, those of about 1 / d (Lomont 2003 has the like for inverse roots)."""
-THIRD = """
-g0 = mul <1 $one
-e = mul $two $one
-e -= <0 * g0
-g = mul g0 e
-f = mul $two $one
-f -= <0 * g
-g = mul g f
-h = mul $one $one
-h -= <0 * g
-g += g * h
-n = mul <1 $one
-q = mul n g
-m = mul n $minus
-m += <0 * q
-q -= m * g
-> q
-"""
-"""y = q - (d q - n) g: with the other sign of the residual a quotient -0 would become 0."""
-ROUNDING = {"one": 1.0, "minus": -1.0, "two": 2.0, "magic": c.ROUND + c.BIAS}
-
-
-@dataclass(frozen=True, slots=True)
-class Quotient:
-    """What tells one function from another.
-
-    Attributes:
-        high: largest argument; what is larger has the same result. A NaN becomes it, too, as the FPU's
-            minimum drops it, so that the integer core looks at arguments of this size.
-        scale: k = round(x * scale).
-        shift: k and this are in the low bits of t.
-        constants: of both passes, by name.
-    """
-
-    high: float
-    scale: float
-    shift: float
-    constants: dict[str, float]
-    first: str
-    second: str
-
-    @property
-    def limit(self) -> str:
-        """Bits of t for the largest argument: an fma of f32, in f64, which has room for product and sum."""
-        return f32_word(self.high * self.scale + c.ROUND + self.shift)
-
-
-_TANH = Quotient(
-    c.TANH_LIMIT,
-    2 * c.LOG2_E,
-    c.BIAS,
-    {"high": c.TANH_LIMIT, "low": -c.TANH_LIMIT, "scale": 2 * c.LOG2_E, "unit": c.LN_2 / 2}
-    | {"a": c.TANH[0], "b": c.TANH[1], "zero": 0.0},
-    """
-    x = min <0 $high
-    x = max x $low
-    t = mul $magic $one
-    t += x * $scale
-    k = sub t $magic
-    x -= k * $unit
-    > t
-    > x
-    """,
-    """
-    z = mul <0 <0
-    q = mul $a $one
-    q += $b * z
-    w = mul z q
-    w = add w $zero
-    h = mul <0 $one
-    h += <0 * w
-    p = add <1 $one
-    m = sub $one <1
-    a = mul m $minus
-    a += h * p
-    p -= h * m
-    > p
-    > a
-    """,
-)
-FUNCTIONS = {"tanh": _TANH}
 
 
 def assembly(name: str) -> str:
     """Return the assembly of `snitch_<name>_blocks`."""
     q = FUNCTIONS[name]
-    constants = ROUNDING | {"magic": c.ROUND + q.shift} | q.constants
+    constants = q.constants
     pairs = (REGISTERS - len(constants)) // 2
-    passes = [laid_out(parsed(text), pairs) for text in (q.first, q.second, THIRD)]
+    passes = [laid_out(parsed(text), pairs) for text in q.passes]
     used = max(max(p.registers.values()) for p in passes) + 1
     free = [f"f{k}" for k in (*range(3, 8), *range(10, 18), *range(28, 32), *KEPT)]
     values = free[len(constants) :]
@@ -169,8 +86,3 @@ def _lines(steps: Iterable[Step], p: Pass, constants: Mapping[str, str], values:
         words = [registers(w) for w in (s.dest, *s.args)]
         found += [f"packed {F7[s.op]:#x}, {', '.join(w[side] for w in words)}" for side in (0, 1)]
     return found
-
-
-def f32_word(value: float) -> str:
-    """Return the bits of the f32 next to a number, in hexadecimal."""
-    return f"{struct.unpack('I', struct.pack('f', value))[0]:#010x}"

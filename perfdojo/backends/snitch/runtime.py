@@ -10,14 +10,16 @@ from importlib.resources import files
 
 from perfdojo.backends.emission import environment
 from perfdojo.backends.helpers import helper_text
-from perfdojo.backends.snitch import quotients
+from perfdojo.backends.snitch.quotient_steps import FUNCTIONS as QUOTIENTS
+from perfdojo.backends.snitch.quotient_steps import f32_word
+from perfdojo.backends.snitch.quotients import assembly as quotient_assembly
 from perfdojo.compiler.elementary import coefficients
 from perfdojo.compiler.elementary.c_helpers import HELPERS
 from perfdojo.compiler.emitted import MARKER
 
 HEADER = "snitch_runtime.h"
 SOURCE = "snitch_runtime.c"
-ARRAYS = {"snitch_exp_f32_array": "snitch_exp.S", "snitch_tanh_f32_array": "snitch_tanh.S"}
+ARRAYS = {f"snitch_{name}_f32_array": f"snitch_{name}.S" for name in ("exp", *QUOTIENTS)}
 """Functions of arrays, and the file that has their assembly."""
 
 _USED = re.compile(r"\b(INFINITY|NAN|isfinite|isnan|signbit|FP_FAST_FMAF?|(fabs|fma|copysign)f?)\b")
@@ -27,7 +29,7 @@ _DIVIDER = frozenset(("__divsf3", "__divdf3", "sqrt", "sqrtf", "snitch_rsqrt", "
 _ROOT = re.compile(r"\bsqrtf?\(")
 _NUMBER = re.compile(r"(static inline (\w+) pd_(min|max)num_f(?:32|64)\(.*?\) \{)\n.*?\n\}", re.DOTALL)
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
-_FUNCTION = re.compile(r"^(static )?(?:(?:inline|PD_COLD) )*[a-z]\w* \*?(\w+)\(.*\) \{$", re.MULTILINE)
+_FUNCTION = re.compile(r"^(static )?(?:(?:inline|PD_COLD) )*[a-z]\w* \*?(\w+)\([^{};]*\) \{$", re.MULTILINE)
 _TABLE = re.compile(r"^static const \w+ (\w+)\[", re.MULTILINE)
 _NAME = re.compile(r"\b[A-Za-z_]\w*\b")
 
@@ -49,7 +51,7 @@ def runtime_files(source: str, divides: bool = False) -> tuple[tuple[str, str], 
         divides: the FPU divides and takes roots.
     """
     called = functions_in(source)
-    if any(f"snitch_{name}_f32_array" in called for name in quotients.FUNCTIONS):
+    if any(f"snitch_{name}_f32_array" in called for name in QUOTIENTS):
         called |= {"__divsf3"}  # of what does not fill the blocks
     called -= _DIVIDER if divides else frozenset()
     divides = divides and bool(_ROOT.search(source))
@@ -119,16 +121,16 @@ def runtime(names: Iterable[str]) -> str:
 def _assembly(file: str) -> str:
     """Return the assembly of a function of arrays: its constants are those of the scalar function."""
     name = file.removeprefix("snitch_").removesuffix(".S")
-    if name in quotients.FUNCTIONS:
-        return quotients.assembly(name)
+    if name in QUOTIENTS:
+        return quotient_assembly(name)
     c = coefficients
     # 90, not EXP_HIGH: rounded it is 65, which tells a NaN from what is only large.
     first = {"high": 90.0, "low": c.EXP_LOW, "scale": c.LOG2_E / 2, "magic": c.ROUND + c.BIAS}
     rest = {"2 log 2": 2 * c.LN_2, "its rest": 2 * c.LN_2_REST}
     terms = {f"r^{k}": value for k, value in enumerate(c.EXP) if k > 0}
-    constants = [(name, quotients.f32_word(value)) for name, value in (first | rest | terms).items()]
+    constants = [(name, f32_word(value)) for name, value in (first | rest | terms).items()]
     text = environment("snitch").get_template(f"{file}.j2")
-    t_of_65 = quotients.f32_word(c.ROUND + c.BIAS + 65)
+    t_of_65 = f32_word(c.ROUND + c.BIAS + 65)
     return text.render(marker=MARKER, file=file, constants=constants, t_of_65=t_of_65)
 
 

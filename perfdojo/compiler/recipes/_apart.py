@@ -15,7 +15,7 @@ from perfdojo.compiler.schedule import History
 from perfdojo.compiler.transforms.outline import parts
 from perfdojo.compiler.walk import children, dtype_of, iterators
 
-ARRAY_FUNCTIONS = frozenset(("exp", "tanh"))
+ARRAY_FUNCTIONS = frozenset(("exp", "tanh", "sigmoid"))
 """Functions of f32 that Snitch has for whole arrays."""
 TCDM_BYTES = 118 << 10
 """For arguments and temporaries, of 128 KiB: beside them lie stacks and constants."""

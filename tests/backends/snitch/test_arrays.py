@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from perfdojo.backends import emit
+from perfdojo.backends.snitch.arrays import FUNCTIONS
+from perfdojo.compiler.interpret import first_difference, interpret
+from perfdojo.compiler.recipes._apart import ARRAY_FUNCTIONS
 from perfdojo.compiler.schedule import Scheduled
+from perfdojo.toolchains.results import MissingTool
+from perfdojo.toolchains.snitch.gcc import find_tools
+from perfdojo.toolchains.snitch.run import Built, build, run
 from tests.backends.direct import checked
 
 
@@ -21,16 +28,21 @@ def test_a_nest_over_neighbours_is_one_call() -> None:
     assert source("8 64 z[{0},{1}] = exp(x[{0},{1}])") == "snitch_exp_f32_array(x, z, 512);"
 
 
-def test_each_function_has_its_call() -> None:
+@pytest.mark.parametrize("name", ["exp", "tanh", "sigmoid"])
+def test_each_function_has_its_call(name: str) -> None:
     declared = "in x: f32[8, 64]\nout z: f32[8, 64]\n"
-    as_it_is = Scheduled(checked(f"kernel k\n{declared}8 64 z[{{0}},{{1}}] = tanh(x[{{0}},{{1}}])\n"), "")
+    as_it_is = Scheduled(checked(f"kernel k\n{declared}8 64 z[{{0}},{{1}}] = {name}(x[{{0}},{{1}}])\n"), "")
     files = dict(emit(as_it_is.program, "snitch", scheduled=as_it_is).files)
-    assert "  snitch_tanh_f32_array(x, z, 512);" in files["k.c"].splitlines()
-    assert sorted(f for f in files if f.startswith("snitch")) == [
+    assert f"  snitch_{name}_f32_array(x, z, 512);" in files["k.c"].splitlines()
+    assert {f for f in files if f.startswith("snitch")} == {
         "snitch_runtime.c",
         "snitch_runtime.h",
-        "snitch_tanh.S",
-    ]
+        f"snitch_{name}.S",
+    }
+
+
+def test_recipes_know_the_same_functions() -> None:
+    assert FUNCTIONS.keys() == ARRAY_FUNCTIONS
 
 
 def test_the_innermost_loop_alone_is_called_where_rows_are_apart() -> None:
@@ -56,3 +68,20 @@ def test_the_innermost_loop_alone_is_called_where_rows_are_apart() -> None:
 )
 def test_other_loops_stay(body: str, declared: str) -> None:
     assert "snitch_exp" not in source(body, declared)
+
+
+def test_temporaries_leave_room_for_the_stack_of_a_function() -> None:
+    try:
+        tools = find_tools()
+    except MissingTool as error:
+        pytest.skip(str(error))
+    temporaries = "".join(f"tmp t{k}: f32[256]\n" for k in range(4))
+    text = f"kernel k\nin x: f32[256]\nout z: f32[256]\n{temporaries}256 t0[{{0}}] = exp(x[{{0}}])\n"
+    text += "".join(f"256 t{k}[{{0}}] = exp(-t{k - 1}[{{0}}])\n" for k in (1, 2, 3))
+    program = checked(f"{text}256 z[{{0}}] = t0[{{0}}] + t1[{{0}}] + t2[{{0}}] + t3[{{0}}]\n")
+    built = build(emit(program, "snitch", fp="strict"), tools)
+    assert isinstance(built, Built), built
+    inputs = {"x": np.random.default_rng(6).normal(size=256).astype(np.float32)}
+    ran = run(built, inputs)
+    assert ran.outcome == "ok", ran.text
+    assert first_difference(ran.outputs, interpret(program, inputs)) == ""

@@ -1,4 +1,4 @@
-"""f32 tanh of whole arrays on the cluster: the bits of the scalar function, in passes without a wait."""
+"""f32 tanh and sigmoid of arrays on the cluster: bits of the scalar function, in passes without a wait."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import pytest
 
 from perfdojo.backends.helpers import helper_text
 from perfdojo.backends.snitch.passes import laid_out, parsed
-from perfdojo.backends.snitch.quotients import FUNCTIONS, GUESS, ROUNDING, THIRD
-from perfdojo.compiler.elementary import coefficients as c
+from perfdojo.backends.snitch.quotient_steps import FUNCTIONS
+from perfdojo.backends.snitch.quotients import GUESS
 from perfdojo.compiler.interpret import functions
 from perfdojo.toolchains.results import MissingTool
 from perfdojo.toolchains.snitch.gcc import Tools, find_tools
@@ -29,7 +29,7 @@ PASSES = [(name, k) for name in FUNCTIONS for k in range(3)]
 
 
 def text_of(name: str, number: int) -> str:
-    return (FUNCTIONS[name].first, FUNCTIONS[name].second, THIRD)[number]
+    return FUNCTIONS[name].passes[number]
 
 
 @pytest.fixture(scope="module")
@@ -50,12 +50,11 @@ def test_arrays_have_the_bits_of_the_interpreter(
     name: str, count: int, first: int, memory: Any, tools: Tools
 ) -> None:
     rng = np.random.default_rng(count)
-    high = np.float32(FUNCTIONS[name].high)
-    ends = [high, np.nextafter(high, np.float32(0)), np.nextafter(high, np.float32(99)), 10, 3e38, 1e-40]
-    special = np.concatenate(
-        (SPECIAL_F32, -SPECIAL_F32, np.array(ends, np.float32), -np.array(ends, np.float32))
-    )
-    x = (3 * rng.normal(size=count)).astype(np.float32)
+    limits = np.abs([np.float32(FUNCTIONS[name].constants[limit]) for limit in ("high", "low")])
+    near = [np.nextafter(limits, np.float32(toward)) for toward in (0, 999)]
+    ends = np.concatenate((limits, *near, np.array([10, 29.6, 87.4, 103.9, 3e38, 1e-40], np.float32)))
+    special = np.concatenate((SPECIAL_F32, -SPECIAL_F32, ends, -ends))
+    x = (limits[1] / 3 * rng.normal(size=count)).astype(np.float32)
     x = np.where(rng.random(count) < 0.3, rng.choice(special, count), x).astype(np.float32)
     call = f"snitch_{name}_f32_array(x + {first}, z + {first}, {count - first});"
     alone = f"snitch_{name}_f32_array(x, z, {first});"
@@ -156,16 +155,18 @@ def in_c(
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_quotients_are_those_of_the_scalar_function(name: str, tmp_path: Path) -> None:
     q = FUNCTIONS[name]
-    constants = ROUNDING | {"magic": c.ROUND + q.shift} | q.constants
-    texts = q.first, q.second, THIRD
-    uses = [[sum(f"<{m}" in s.args for s in parsed(text)) for m in (0, 1)] for text in texts]
+    constants = q.constants
+    uses = [[sum(f"<{m}" in s.args for s in parsed(text)) for m in (0, 1)] for text in q.passes]
     first, t, r = in_c(q.first, "first", (["x"] * uses[0][0], []), constants)
     second, d, n = in_c(q.second, "second", ([r] * uses[1][0], ["s"] * uses[1][1]), constants)
-    third, y = in_c(THIRD, "third", ([d] * uses[2][0], ["g", n]), constants)
+    third, y = in_c(q.third, "third", ([d] * uses[2][0], ["g", n]), constants)
+    # beyond both ends the first pass, as the function, sees an end
+    end = max(abs(q.constants[limit]) for limit in ("high", "low"))
+    count = 2 * (int(np.float32(end).view(np.uint32)) + 2)
     code = f"""{HEAD}{helper_text([f"pd_{name}_f32"])}
 int64_t wrong(void) {{
   int64_t found = 0;
-  for (int64_t i = 0; i < 2 * ((int64_t)bits({q.high}f) + 1); i++) {{
+  for (int64_t i = 0; i < {count}; i++) {{
     const uint32_t at = (uint32_t)(i >> 1) | (uint32_t)(i & 1) << 31;
     const float x = value(at);
     {first}
