@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Results = Array | tuple[Array, ...] | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Run:
     """A kernel with its arrays: `run()` works on what is in them then, and returns the `out` arrays."""
 
@@ -29,6 +29,9 @@ class Run:
     _results: Results = field(repr=False)
     _ranged: bool = field(repr=False)
     _plan: Any = field(repr=False, default=None)
+
+    def __repr__(self) -> str:
+        return f"Run({self.kernel})"
 
     def __call__(self) -> Results:
         """Run it; nothing is checked but the values of arguments that have limits.

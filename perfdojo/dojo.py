@@ -21,6 +21,7 @@ from perfdojo.compiler.transforms.base import Setting
 from perfdojo.compiler.verify import verify
 from perfdojo.finding import choose_target, default_schedule
 from perfdojo.session import Session, read_program
+from perfdojo.toolchains.quantities import cost_text
 from perfdojo.toolchains.statistics import median
 from perfdojo.tuning.diagnosis import diagnosis
 from perfdojo.tuning.machines import problem_of, records_path
@@ -64,7 +65,7 @@ MODES: Mapping[str, _Mode] = {
 may be reordered; it ends after 60 trials without gain. aggressive: all that `fast` allows; 400 trials."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Optimised:
     """What a search came to.
 
@@ -93,6 +94,10 @@ class Optimised:
     def gain(self) -> float:
         """How many times as fast as the best that was there before."""
         return min(self.baselines.values(), default=self.cost) / self.cost
+
+    def __repr__(self) -> str:
+        made = f"{self.emitted.kernel} on {self.emitted.target}"
+        return f"Optimised({made}, {cost_text(self.cost, self.unit)}, gain {self.gain:.2f})"
 
     def write(self, folder: str | Path) -> list[Path]:
         """Write the sources, and the schedule beside them; return their paths."""

@@ -268,7 +268,7 @@ def parser(json_errors: bool = False, playing: bool = False) -> argparse.Argumen
 
 def options(p: argparse.ArgumentParser, argv: Sequence[str]) -> tuple[argparse.Namespace, Options]:
     """Return the raw and the checked options; argparse exits with status 2 on wrong usage."""
-    a = p.parse_args(_with_limit(argv))
+    a = p.parse_args(_with_limit(p, argv))
     if not 1 <= a.threads <= MAX_THREADS:
         p.error(f"--threads is between 1 and {MAX_THREADS}")
     if not 0 <= a.seed <= MOST_SEED:
@@ -357,11 +357,13 @@ def _endings(p: argparse.ArgumentParser, option: str, path: Path | None, known: 
         p.error(f"{option} {path}: the name of the file ends in {', '.join(known)}")
 
 
-def _with_limit(argv: Sequence[str]) -> list[str]:
+def _with_limit(p: argparse.ArgumentParser, argv: Sequence[str]) -> list[str]:
     """Return the arguments with `--time 60s` spelled as what it means beside --tune."""
     given = list(argv)
     for n, (word, value) in enumerate(pairwise(given)):
-        if word == "--time" and "--tune" in given and value[:1].isdigit():
+        if word == "--time" and value[:1].isdigit():
+            if "--tune" not in given:
+                p.error(f"--time {value} limits a search: add --tune; --time alone measures the code")
             given[n] = "--time-limit"
     return given
 

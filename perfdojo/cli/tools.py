@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from perfdojo import __version__
 from perfdojo.cli import FINE, WRONG
 from perfdojo.cli.options import error_object
-from perfdojo.compiler.diagnostics import PerfDojoError
+from perfdojo.compiler.diagnostics import PerfDojoError, nearest
 from perfdojo.toolchains.quantities import cost_text
 
 if TYPE_CHECKING:
@@ -102,9 +102,14 @@ def _records(o: argparse.Namespace) -> int:
     elif o.way == "import":
         print(f"{records.load(_lines(o.lines))} trials were new")
     else:
-        for row in records.problems():
-            if not getattr(o, "kernel", "") or row["kernel"] == o.kernel:
-                _show(o.way, row, records)
+        rows, wanted = records.problems(), getattr(o, "kernel", "")
+        chosen = [row for row in rows if not wanted or row["kernel"] == wanted]
+        if wanted and not chosen:
+            known = sorted({row["kernel"] for row in rows})
+            hint = nearest(wanted, known) or f"tuned here: {', '.join(known) or 'nothing'}"
+            raise PerfDojoError(f"there are no records of a kernel '{wanted}'", hint=hint)
+        for row in chosen:
+            _show(o.way, row, records)
     return FINE
 
 

@@ -117,7 +117,8 @@ def _report(result: Result, problem: Problem, screen: Screen) -> None:
 
     p = result.progress
     kinds = ", ".join(f"{n} {o}" for o, n in p.outcomes.most_common())
-    screen.line("trials", f"{len(p.trials)} in {p.seconds:.0f} s: {kinds}", "ok")
+    known = f", {p.known} of them known" if p.known else ""
+    screen.line("trials", f"{len(p.trials)} in {p.seconds:.0f} s{known}: {kinds}", "ok")
     removed = "".join(f", {n} {reason}" for reason, n in p.removed.most_common())
     screen.line("", f"not measured: {p.repeated} whose code was known{removed}")
     for name, cost in result.baselines.items():

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
+from perfdojo.backends import get_target
 from perfdojo.compiler.diagnostics import PerfDojoError
 from perfdojo.compiler.ir import Program
 from perfdojo.compiler.transforms.base import Setting
@@ -20,6 +22,8 @@ class MakesRunner(Protocol):
 
 
 HINT = "searches measure: on c, avx2 and avx512 by the clock, on cuda by a GPU, on snitch by simulated cycles"
+NARROW = frozenset(("i8", "u8", "i16", "bf16"))
+"""Types that the extensions of avx512 are for: dot products of bytes, and of bf16."""
 CLOCKED = ("c", "avx2", "avx512")
 
 
@@ -66,9 +70,18 @@ def problem_of(
             f"target {name} is not timed here{lacks}",
             hint=HINT,
         )
+    setting = narrowed(bound, setting)
     facts = (("cpu", host.cpu.model), ("cores", str(host.cpu.cores)), ("compiler", host.compiler.version))
     problem = Problem(bound, setting, threads, facts)
     return problem, lambda seed, tolerance=None: HostRunner(problem, host, seed, tolerance)
+
+
+def narrowed(bound: Program, setting: Setting) -> Setting:
+    """Return a setting without extensions that have nothing for a kernel's types: its code is the same."""
+    types = {b.dtype.name for b in bound.buffers}
+    if not setting.target.isa or types & NARROW:
+        return setting
+    return replace(setting, target=get_target(setting.target.name))
 
 
 def _snitch(bound: Program, setting: Setting, cores: int) -> tuple[Problem, MakesRunner]:

@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from perfdojo.compiler.diagnostics import PerfDojoError
 from perfdojo.compiler.schedule import Schedule, parse_schedule
@@ -19,6 +19,7 @@ from perfdojo.tuning.records import Records
 from perfdojo.tuning.runners.base import Runner, Tried
 from perfdojo.tuning.searches import get_search
 from perfdojo.tuning.searches.base import Search
+from perfdojo.tuning.shortening import shortened
 from perfdojo.tuning.space import MOST_MOVES, Point, Space
 from perfdojo.tuning.trial import Trial
 
@@ -35,6 +36,7 @@ class Progress:
     """What a search has come to.
 
     Attributes:
+        known: of the trials, those that were recorded before.
         repeated: proposals whose code was known.
         removed: proposals that were not worth measuring, by reason.
         seconds: since it began.
@@ -43,6 +45,7 @@ class Progress:
 
     trials: list[Trial] = field(default_factory=list)
     outcomes: Counter[str] = field(default_factory=Counter)
+    known: int = 0
     repeated: int = 0
     removed: Counter[str] = field(default_factory=Counter)
     seconds: float = 0.0
@@ -185,6 +188,7 @@ class Tuner:
             if (code := codes[p.text]) in self._seen:
                 costs.append(self._seen[code])  # the same code by other moves
                 continue
+            self._progress.known += p.text in self._kept
             trial = self._kept.get(p.text) or self._trial(p, done[p.text], search)
             self._points[p.text] = p
             self._texts[code] = p.text
@@ -216,10 +220,15 @@ class Tuner:
         if self.shipped:  # which may be the same code
             to_beat["shipped"] = self._points[self._texts[_code(self._space.of_schedule(self.shipped))]]
         ended = end(self.problem, self.runner, right, to_beat)
-        if self.records is not None and ended.finals:
-            samples = [(p.text, s) for p, s in ended.finals]
-            self.records.settle(self.problem, sorted(samples, key=lambda e: e[0] != ended.winner.text))
-        return Result(self._progress, ended.finals, ended.winner, ended.baselines)
+        winner = shortened(self._space, ended.winner)
+        finals = tuple((winner if p is ended.winner else p, s) for p, s in ended.finals)
+        if self.records is not None and finals:
+            samples = sorted(((p.text, s) for p, s in finals), key=lambda e: e[0] != winner.text)
+            if winner is not ended.winner and winner.text not in self._kept:
+                shorter = Trial(winner.text, "ok", "", samples[0][1], search=self.search, seed=self.seed)
+                self.records.add(self.problem, replace(shorter, at=self._time()))
+            self.records.settle(self.problem, samples)
+        return Result(self._progress, finals, winner, ended.baselines)
 
 
 def _code(point: Point) -> str:

@@ -14,10 +14,11 @@ from perfdojo.tuning.records import Records
 from perfdojo.tuning.runners.base import Tried
 from perfdojo.tuning.runners.replay import ReplayRunner
 from perfdojo.tuning.searches import get_search, search_names
+from perfdojo.tuning.shortening import shortened
 from perfdojo.tuning.space import Point
 from perfdojo.tuning.trial import Trial
 from perfdojo.tuning.tune import Result, Tuner
-from tests.tuning.problems import ROWS, problem
+from tests.tuning.problems import ROWS, problem, space
 
 each_search = pytest.mark.parametrize("name", search_names())
 
@@ -152,3 +153,12 @@ def test_what_is_tried_first_ends_when_time_is_up() -> None:
     assert "" in tried
     assert len(tried) <= 3, "the kernel as it is planned, and as it is"
     assert "planned" in result.baselines
+
+
+def test_a_winner_has_no_move_that_changes_nothing() -> None:
+    s = space(0, "c")
+    text = "schedule rows\nreorder i k\nreorder k i\nparallelize i\ntile_scope j 8\nend\n"
+    point = s.of_schedule(parse_schedule(text))
+    short = shortened(s, point)
+    assert [str(m) for m in short.moves or ()] == ["tile_scope j 8"]
+    assert shortened(s, s.planned) is s.planned
