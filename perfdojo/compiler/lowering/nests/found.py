@@ -75,9 +75,12 @@ def _why_not_again(scope: Scope, context: Context) -> str:
     """Return why a scope cannot be run twice with the results of once, "" when it can."""
     known = model(context.program)
     first, _ = known.extent_in_text[scope.name]
-    written = {a.load.buffer for a in known.within(scope.name) if a.writes}
+    inside = list(known.within(scope.name))
+    written = {a.load.buffer for a in inside if a.writes}
+    # what nests before this one have written is what it changes
+    own = replace(known, by_buffer={b: [a for a in inside if a.load.buffer == b] for b in written})
     try:
-        for access, _ in Coverage(known, (scope,), first, depth_of(known, scope.name), written).uncovered():
+        for access, _ in Coverage(own, (scope,), first, depth_of(known, scope.name), written).uncovered():
             return f"{access.load.buffer} is changed where it lies, and maxima of NaNs are computed again"
     except Undecided:
         return "it is open whether it can be run again, which maxima of NaNs need"
