@@ -78,12 +78,14 @@ def _recorded(o: Options, bound: Program, setting: Setting) -> Choice | str:
 
     try:
         problem, _ = problem_of(bound, setting, o.threads, o.cores)
-        best = Records(path).best(problem)
+        records = Records(path)
+        best, settled = records.best(problem), records.is_settled(problem)
     except PerfDojoError as error:
         return f"no record is taken: {error.message}"
     if best is None:
         return ""
     name = f"record {best.name_in(problem.key)}"
+    name += "" if settled else ", whose search did not end"
     if not best.schedule:
         return Choice(notes=(f"planned, which is fastest by {name}; --no-records looks at no record",))
     try:

@@ -140,6 +140,12 @@ class Records:
         """Return the fastest trial of a problem that was right; None where there is none."""
         return self.best_of(problem.key)
 
+    def is_settled(self, problem: Problem) -> bool:
+        """Tell whether a search for a problem came to its end, where the best ones are measured in turn."""
+        with self._open() as db:
+            found = db.execute("select 1 from finals where problem = ? limit 1", (problem.key,))
+            return found.fetchone() is not None
+
     def best_of(self, key: str) -> Trial | None:
         """Return the fastest trial that was right of the problem with this key; None where there is none.
 

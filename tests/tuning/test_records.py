@@ -61,7 +61,9 @@ def test_the_winner_of_a_search_is_the_best(tmp_path: Path) -> None:
         Trial("b", "ok", samples=(3.0,)),
     ):
         records.add(p, t)
+    assert not records.is_settled(p)
     records.settle(p, [("b", (3.5, 3.6, 3.4)), ("lucky", (4.0,))])
+    assert records.is_settled(p)
     best = records.best(p)
     assert best is not None
     assert (best.schedule, best.cost) == ("b", 3.5)
