@@ -25,7 +25,7 @@ from perfdojo.backends import get_target
 from perfdojo.compiler.bind import bind
 from perfdojo.compiler.transforms.base import Setting
 from perfdojo.compiler.verify import verify
-from perfdojo.finding import default_schedule, read_kernel
+from perfdojo.finding import fitting_schedule, read_kernel
 from perfdojo.toolchains.cpu import read_cpu
 from perfdojo.toolchains.statistics import median, median_interval
 from perfdojo.tuning.ending import BETTER, is_faster
@@ -124,7 +124,7 @@ def searched(task: Task, target: str, seconds: float, search: str, seed: int, ro
     took = time.monotonic() - begun
     winner = result.winner
     space = Space(made, random.Random(0))
-    schedule = default_schedule(task.kernel, target)
+    schedule = fitting_schedule(task.kernel, made.bound, made.setting)
     ships = space.of_schedule(schedule) if schedule else space.planned
     ratios, costs = _compared(runner, ships, winner, rounds)
     low, high = median_interval(ratios) or (min(ratios), max(ratios))

@@ -19,7 +19,7 @@ from perfdojo.compiler.lowering.target import FpLevel
 from perfdojo.compiler.schedule.validation import Validation
 from perfdojo.compiler.transforms.base import Setting
 from perfdojo.compiler.verify import verify
-from perfdojo.finding import choose_target, default_schedule
+from perfdojo.finding import choose_target, fitting_schedule
 from perfdojo.session import Session, read_program
 from perfdojo.toolchains.quantities import cost_text
 from perfdojo.toolchains.statistics import median
@@ -182,7 +182,7 @@ class PerfDojo:
         if tolerance is not None:  # what is right by it need not be right without
             problem = replace(problem, machine=(*problem.machine, ("tolerance", str(tolerance))))
         is_named = isinstance(ir, str) and "\n" not in ir
-        shipped = default_schedule(str(ir), setting.target.name) if is_named else None
+        shipped = fitting_schedule(str(ir), bound, setting) if is_named else None
         patience = self.mode.patience if early_stopping or not self.mode.patience else ENDLESS
         tuner = Tuner(
             problem, runner(self.seed, tolerance), self.search, self.seed, shipped, self._records,

@@ -15,6 +15,7 @@ from perfdojo.compiler.ir import Program
 
 if TYPE_CHECKING:
     from perfdojo.compiler.schedule import Schedule
+    from perfdojo.compiler.transforms.base import Setting
 
 SCHEDULED = frozenset(("c", "avx2", "avx512", "cuda", "neon"))
 """Targets for which the schedule beside a kernel is taken without being asked for."""
@@ -139,3 +140,21 @@ def default_schedule(kernel: str, target: str) -> Schedule | None:
         return read_schedule(str(beside))
     file = resources.files("perfdojo").joinpath("kernels", f"{kernel}.{target}.sched")
     return parse_schedule(file.read_text("utf-8"), file.name) if file.is_file() else None
+
+
+def fitting_schedule(kernel: str, bound: Program, setting: Setting) -> Schedule | None:
+    """Return that schedule where a kernel's default is made by it: None too where a step is not legal.
+
+    Raises:
+        PerfDojoError: that file is no schedule, or one for another kernel.
+    """
+    from perfdojo.compiler.schedule import LevelError, StepError, replay
+
+    found = default_schedule(kernel, setting.target.name)
+    if found is None:
+        return None
+    try:
+        replay(bound, found, setting)
+    except (StepError, LevelError):
+        return None
+    return found

@@ -34,7 +34,7 @@ def tune(o: Options, screen: Screen, folder: Path) -> dict[str, Any]:
     from perfdojo.compiler.bind import bind
     from perfdojo.compiler.transforms.base import Setting
     from perfdojo.compiler.verify import verify
-    from perfdojo.finding import default_schedule, read_kernel
+    from perfdojo.finding import fitting_schedule, read_kernel
     from perfdojo.tuning.machines import problem_of, records_path
     from perfdojo.tuning.records import Records
     from perfdojo.tuning.tune import ENDLESS, Tuner
@@ -46,7 +46,7 @@ def tune(o: Options, screen: Screen, folder: Path) -> dict[str, Any]:
     setting = Setting(get_target(target + o.isa), o.fp)
     problem, make_runner = problem_of(bound, setting, o.threads, o.cores)
     runner = make_runner(o.seed)
-    shipped = default_schedule(o.kernel, target)
+    shipped = fitting_schedule(o.kernel, bound, problem.setting)
     records = Records(records_path()) if o.records else None
     screen.title(f"{problem.title} · {o.search} search, {o.tune_s:.0f} s")
     if records is not None and (kept := len(records.trials(problem))):
