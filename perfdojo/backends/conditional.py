@@ -4,13 +4,14 @@
 
 The inner loop is written out, the outer one put into lanes, and its masked loads get the masks of others: by
 gcc 12.2 at -O3 with AVX2 or AVX-512, for conditions and data of nearly all types, `&&` and `||` included.
-Loads before the condition are fine. The code is right by the C standard. An empty `asm` statement in the
-loop makes the vectoriser leave it alone, whatever flags its user gives.
+Loads in the body of an `if` may even read behind their array. Loads before the condition are fine. The code
+is right by the C standard. An empty `asm` statement in the loop makes the vectoriser leave it alone, whatever
+flags its user gives.
 """
 
 from __future__ import annotations
 
-from perfdojo.compiler.lowering.lir import Call, If, Let, Load, Set, Stmt, Store, Value, children
+from perfdojo.compiler.lowering.lir import Call, For, If, Let, Load, Set, Stmt, Store, Value, children
 
 AS_WRITTEN = "pd_as_written"
 CHOOSING = ("select", "and", "or")
@@ -25,7 +26,19 @@ def loads_conditionally(s: Stmt) -> bool:
         case Store():
             return _conditional(s.value) or _conditional(s.offset)
         case If():
-            return _conditional(s.condition)
+            return _conditional(s.condition) or any(map(_reads, s.body))
+    return False
+
+
+def _reads(s: Stmt) -> bool:
+    """Tell whether a statement loads something, in lanes or not."""
+    match s:
+        case Let() | Set():
+            return _loads(s.value)
+        case Store():
+            return _loads(s.value) or _loads(s.offset)
+        case For() | If():
+            return any(map(_reads, s.body))
     return False
 
 
