@@ -39,8 +39,8 @@ class Progress:
         known: of the trials, those that were recorded before.
         repeated: proposals whose code was known.
         removed: proposals that were not worth measuring, by reason.
-        seconds: since it began.
-        best, best_text: least cost so far, and the schedule that has it.
+        seconds: since it began, of the last trial.
+        best: least cost so far, in the problem's unit.
     """
 
     trials: list[Trial] = field(default_factory=list)
@@ -50,7 +50,6 @@ class Progress:
     removed: Counter[str] = field(default_factory=Counter)
     seconds: float = 0.0
     best: float | None = None
-    best_text: str = ""
 
 
 @dataclass(frozen=True)
@@ -192,13 +191,12 @@ class Tuner:
             trial = self._kept.get(p.text) or self._trial(p, done[p.text], search)
             self._points[p.text] = p
             self._texts[code] = p.text
-            if trial.cost is not None:
-                self._pruner.learn(p, trial.cost)
             self._progress.trials.append(trial)
             self._progress.outcomes[trial.outcome] += 1
             self._seen[code] = trial.cost
-            if trial.cost is not None and (self._progress.best is None or trial.cost < self._progress.best):
-                self._progress.best, self._progress.best_text = trial.cost, trial.schedule
+            if trial.cost is not None:
+                self._pruner.learn(p, trial.cost)
+                self._progress.best = min(trial.cost, self._progress.best or trial.cost)
             self._progress.seconds = self._time()
             self.tell(self._progress)
             costs.append(trial.cost)
@@ -220,7 +218,9 @@ class Tuner:
         if self.shipped:  # which may be the same code
             to_beat["shipped"] = self._points[self._texts[_code(self._space.of_schedule(self.shipped))]]
         ended = end(self.problem, self.runner, right, to_beat)
-        winner = shortened(self._space, ended.winner)
+        winner = ended.winner
+        if all(winner is not p for p in to_beat.values()):  # what ships stays as it was written
+            winner = shortened(self._space, winner)
         finals = tuple((winner if p is ended.winner else p, s) for p, s in ended.finals)
         if self.records is not None and finals:
             samples = sorted(((p.text, s) for p, s in finals), key=lambda e: e[0] != winner.text)

@@ -157,8 +157,20 @@ def test_what_is_tried_first_ends_when_time_is_up() -> None:
 
 def test_a_winner_has_no_move_that_changes_nothing() -> None:
     s = space(0, "c")
-    text = "schedule rows\nreorder i k\nreorder k i\nparallelize i\ntile_scope j 8\nend\n"
+    text = "schedule rows\nparallelize i\nsequential i\nset_space s stack\ntile_scope j 8\nend\n"
     point = s.of_schedule(parse_schedule(text))
+    assert len(point.moves or ()) == 4
     short = shortened(s, point)
     assert [str(m) for m in short.moves or ()] == ["tile_scope j 8"]
     assert shortened(s, s.planned) is s.planned
+
+
+def test_a_shipped_schedule_that_wins_stays_as_it_was_written() -> None:
+    shipped = parse_schedule("schedule rows\nparallelize i\nsequential i\nunroll k\nend\n")
+
+    class Shipped(ReplayRunner):
+        def _tried(self, point: Point) -> Tried:
+            return Tried("ok", "", (1.0 if "unroll k" in point.text else 2.0,))
+
+    result = tuned("random", 10, Shipped(), shipped=shipped)
+    assert [str(m) for m in result.winner.moves or ()] == ["parallelize i", "sequential i", "unroll k"]
