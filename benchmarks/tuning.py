@@ -15,10 +15,9 @@ import argparse
 import json
 import random
 import time
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from math import exp, log
 from pathlib import Path
+from statistics import geometric_mean
 
 from benchmarks.suite import benchmarks
 from perfdojo.backends import get_target
@@ -150,12 +149,6 @@ def _compared(runner: Runner, one: Point, two: Point, rounds: int) -> tuple[list
     return ratios, (median(samples[0]), median(samples[1]))
 
 
-def mean(values: Iterable[float]) -> float:
-    """Return the geometric mean."""
-    logs = [log(v) for v in values]
-    return exp(sum(logs) / len(logs))
-
-
 def line(r: Row) -> str:
     """Return a row of the table."""
     scale, unit = (1e6, "µs") if r.unit == "s" else (1.0, "cycles")
@@ -186,7 +179,7 @@ def main() -> int:
         print(line(rows[-1]), flush=True)
         if o.json:
             o.json.write_text(json.dumps([asdict(r) for r in rows], indent=1))
-    ratio, better = mean(r.ratio for r in rows), sum(r.better for r in rows)
+    ratio, better = geometric_mean(r.ratio for r in rows), sum(r.better for r in rows)
     rate = sum(r.trials for r in rows) / sum(r.seconds for r in rows)
     print(f"\ngeometric mean {ratio:.3f} (bar 0.97); faster on {better} of {len(rows)} (bar a third)")
     print(f"{rate:.1f} trials a second, measuring the best again included")

@@ -15,6 +15,7 @@ from math import prod
 from perfdojo.compiler.analysis.touches import reads
 from perfdojo.compiler.analysis.traffic import traffic
 from perfdojo.compiler.ir import Op, Program, Scope, Statement
+from perfdojo.compiler.libraries import LIBRARY_FUNCTIONS
 from perfdojo.compiler.lowering.layout import layouts
 from perfdojo.compiler.lowering.target import Target
 from perfdojo.compiler.plan.strides import stride
@@ -23,7 +24,6 @@ from perfdojo.compiler.work import operations, values_in
 from perfdojo.toolchains.cpu import Cpu
 from perfdojo.toolchains.roofline import Roofline
 
-FUNCTIONS = frozenset(("exp", "log", "tanh", "erf", "sin", "cos", "sigmoid", "pow"))
 FUNCTION_OPERATIONS = 8
 """Of the shortest: exp has 11 multiply-adds and more (docs/functions.md)."""
 ROOMY = 2
@@ -91,7 +91,7 @@ def snitch_bound(program: Program, target: Target, cores: int) -> float:
 
 def _work(program: Program, s: Statement) -> int:
     """Return the floating-point operations of one execution; a function counts as its shortest."""
-    functions = sum(isinstance(e, Op) and e.op in FUNCTIONS for e in values_in(s.value))
+    functions = sum(isinstance(e, Op) and e.op in LIBRARY_FUNCTIONS for e in values_in(s.value))
     return operations(s, program)[0] + (FUNCTION_OPERATIONS - 1) * functions
 
 

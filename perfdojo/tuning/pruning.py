@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from perfdojo.tuning.bounds import accumulators, written_out
 from perfdojo.tuning.problem import Problem
@@ -10,9 +10,9 @@ from perfdojo.tuning.runners.base import Runner
 from perfdojo.tuning.space import Point
 
 MOST_CODE = 4096
-"""Operations written out: more take gcc over a second, and the first-level cache of instructions."""
+"""Operations written out: at 8 bytes an instruction, what a first-level cache of instructions holds."""
 PRESSED = 2
-"""Times the registers that a reduction's results may take; gcc can keep some of them for a while."""
+"""Times the registers that a reduction's results may take: above it, most of them are in memory anyway."""
 BEHIND = 1.1
 """Times the best cost that a bound must reach: both have errors."""
 
@@ -30,6 +30,7 @@ class Pruner:
     problem: Problem
     runner: Runner
     trust: float = 1.0
+    _bounds: dict[str, float] = field(default_factory=dict, repr=False)
 
     def why_not(self, point: Point, best: float | None) -> str:
         """Return why a point need not be measured; "" if it is to be.
@@ -43,12 +44,18 @@ class Pruner:
             return "code size"
         if accumulators(point.program, target) > PRESSED * max(1, target.registers):
             return "registers"
-        if best is not None and self.trust * self.runner.least(point.program) > BEHIND * best:
+        if best is not None and self.trust * self._least(point) > BEHIND * best:
             return "cost model"
         return ""
 
     def learn(self, point: Point, cost: float) -> None:
-        """Be told what a point costs."""
-        bound = self.runner.least(point.program)
+        """Be told what a point costs, in the problem's unit."""
+        bound = self._least(point)
         if bound > 0:
             self.trust = min(self.trust, cost / bound)
+
+    def _least(self, point: Point) -> float:
+        """Return the bound of a point, which most are asked for twice."""
+        if point.text not in self._bounds:
+            self._bounds[point.text] = self.runner.least(point.program)
+        return self._bounds[point.text]
