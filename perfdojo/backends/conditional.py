@@ -11,41 +11,27 @@ flags its user gives.
 
 from __future__ import annotations
 
-from perfdojo.compiler.lowering.lir import Call, For, If, Let, Load, Set, Stmt, Store, Value, children
+from perfdojo.compiler.lowering.lir import If, Load, Stmt, Value, children
+from perfdojo.compiler.lowering.walk import BLOCKS, lazy_from, values
 
 AS_WRITTEN = "pd_as_written"
-CHOOSING = ("select", "and", "or")
-"""Operations of which the first operand decides whether the others are evaluated."""
 
 
 def loads_conditionally(s: Stmt) -> bool:
-    """Tell whether a statement itself, not those in it, loads something under a condition."""
-    match s:
-        case Let() | Set():
-            return _conditional(s.value)
-        case Store():
-            return _conditional(s.value) or _conditional(s.offset)
-        case If():
-            return _conditional(s.condition) or any(map(_reads, s.body))
-    return False
+    """Tell whether a statement loads something under a condition: itself, or as an `if` in its body."""
+    inside = s.body if isinstance(s, If) else ()
+    return any(map(_conditional, values(s))) or any(map(_reads, inside))
 
 
 def _reads(s: Stmt) -> bool:
-    """Tell whether a statement loads something, in lanes or not."""
-    match s:
-        case Let() | Set():
-            return _loads(s.value)
-        case Store():
-            return _loads(s.value) or _loads(s.offset)
-        case For() | If():
-            return any(map(_reads, s.body))
-    return False
+    """Tell whether a statement loads something, itself or in its body."""
+    inside = s.body if isinstance(s, BLOCKS) else ()
+    return any(map(_loads, values(s))) or any(map(_reads, inside))
 
 
 def _conditional(value: Value) -> bool:
-    if isinstance(value, Call) and value.op in CHOOSING and value.args[0].type.lanes == 1:
-        return any(map(_loads, value.args[1:])) or any(map(_conditional, value.args))
-    return any(map(_conditional, children(value)))
+    parts = children(value)
+    return any(map(_loads, parts[lazy_from(value) :])) or any(map(_conditional, parts))
 
 
 def _loads(value: Value) -> bool:
