@@ -143,7 +143,7 @@ def default_schedule(kernel: str, target: str) -> Schedule | None:
 
 
 def fitting_schedule(kernel: str, bound: Program, setting: Setting) -> Schedule | None:
-    """Return that schedule where a kernel's default is made by it: None too where a step is not legal.
+    """Return the schedule that a compile takes by itself: None too where a step of it is not legal here.
 
     Raises:
         PerfDojoError: that file is no schedule, or one for another kernel.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from perfdojo.tuning.bounds import accumulators, written_out
+from perfdojo.tuning.limits import accumulators, written_out
 from perfdojo.tuning.problem import Problem
 from perfdojo.tuning.runners.base import Runner
 from perfdojo.tuning.space import Point
@@ -14,7 +14,7 @@ MOST_CODE = 4096
 PRESSED = 2
 """Times the registers that a reduction's results may take: above it, most of them are in memory anyway."""
 BEHIND = 1.1
-"""Times the best cost that a bound must reach: both have errors."""
+"""Times the best cost that a limit must reach: both have errors."""
 
 
 @dataclass
@@ -23,14 +23,14 @@ class Pruner:
 
     Args:
         runner: knows what a program costs at least.
-        trust: what is believed of that. A candidate that was faster than its bound lowers it: limits are
+        trust: what is believed of that. A candidate that was faster than its limit lowers it: limits are
             measured too, and the machine may have been busy then.
     """
 
     problem: Problem
     runner: Runner
     trust: float = 1.0
-    _bounds: dict[str, float] = field(default_factory=dict, repr=False)
+    _limits: dict[str, float] = field(default_factory=dict, repr=False)
 
     def why_not(self, point: Point, best: float | None) -> str:
         """Return why a point need not be measured; "" if it is to be.
@@ -50,12 +50,12 @@ class Pruner:
 
     def learn(self, point: Point, cost: float) -> None:
         """Be told what a point costs, in the problem's unit."""
-        bound = self._least(point)
-        if bound > 0:
-            self.trust = min(self.trust, cost / bound)
+        limit = self._least(point)
+        if limit > 0:
+            self.trust = min(self.trust, cost / limit)
 
     def _least(self, point: Point) -> float:
-        """Return the bound of a point, which most are asked for twice."""
-        if point.text not in self._bounds:
-            self._bounds[point.text] = self.runner.least(point.program)
-        return self._bounds[point.text]
+        """Return the limit of a point, which most are asked for twice."""
+        if point.text not in self._limits:
+            self._limits[point.text] = self.runner.least(point.program)
+        return self._limits[point.text]

@@ -12,7 +12,7 @@ from perfdojo.compiler.schedule import parse_schedule
 from perfdojo.toolchains.host import find_host
 from perfdojo.toolchains.roofline import Rate, Roofline, Stream
 from perfdojo.toolchains.snitch.gcc import find_tools
-from perfdojo.tuning.bounds import accumulators, host_bound, snitch_bound, written_out
+from perfdojo.tuning.limits import accumulators, host_limit, snitch_limit, written_out
 from perfdojo.tuning.pruning import BEHIND, Pruner
 from perfdojo.tuning.runners.replay import ReplayRunner
 from perfdojo.tuning.runners.snitch import SnitchRunner
@@ -54,8 +54,8 @@ def test_registers_of_a_tile_are_counted() -> None:
 
 def test_bounds_of_a_host_follow_operations_and_lanes() -> None:
     target, cpu = problem(MATMUL, "avx512").setting.target, find_host().cpu
-    plain = host_bound(made("").program, target, MACHINE, cpu, 1)
-    lanes = host_bound(made("plan").program, target, MACHINE, cpu, 1)
+    plain = host_limit(made("").program, target, MACHINE, cpu, 1)
+    lanes = host_limit(made("plan").program, target, MACHINE, cpu, 1)
     assert lanes == pytest.approx(2 * 64**3 / 100e9, rel=0.01)
     assert plain == pytest.approx(16 * lanes, rel=0.01), "a sum that keeps its order runs one by one"
 
@@ -103,4 +103,4 @@ def test_bounds_of_snitch_lie_below_cycles(text: str | None) -> None:
     for point, tried in zip(points, runner.measure(points, None), strict=True):
         if tried.outcome == "ok":
             assert runner.least(point.program) <= tried.samples[0], point.text
-            assert snitch_bound(point.program, asked.setting.target, 1) > 0
+            assert snitch_limit(point.program, asked.setting.target, 1) > 0

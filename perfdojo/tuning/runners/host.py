@@ -13,7 +13,7 @@ from perfdojo.toolchains.host import Built, build, measure, run
 from perfdojo.toolchains.process import Limits
 from perfdojo.toolchains.results import Failure, Measurement
 from perfdojo.toolchains.roofline import Roofline, find_roofline
-from perfdojo.tuning.bounds import host_bound
+from perfdojo.tuning.limits import host_limit
 from perfdojo.tuning.problem import Problem
 from perfdojo.tuning.runners.allowance import COMPILE_LIMITS, SPECIAL, allowance, is_behind
 from perfdojo.tuning.runners.base import BUDGET_S, FINAL_S, ROUNDS, Tried, ended, in_turn
@@ -99,7 +99,7 @@ class HostRunner:
         if self._roofline is None:
             return 0.0
         target, threads = self.problem.setting.target, self.problem.threads
-        return host_bound(program, target, self._roofline, self.host.cpu, threads)
+        return host_limit(program, target, self._roofline, self.host.cpu, threads)
 
     def compare(self, points: Sequence[Point], rounds: int = ROUNDS) -> list[tuple[float, ...]]:
         """Return samples of points that were right: medians of processes that run in turn."""

@@ -13,7 +13,7 @@ from perfdojo.toolchains.results import Failure
 from perfdojo.toolchains.snitch.gcc import Tools
 from perfdojo.toolchains.snitch.measure import measure
 from perfdojo.toolchains.snitch.run import Built, build, builtin, run
-from perfdojo.tuning.bounds import snitch_bound
+from perfdojo.tuning.limits import snitch_limit
 from perfdojo.tuning.problem import Problem
 from perfdojo.tuning.runners.allowance import CUT, SPECIAL, USUAL, is_behind
 from perfdojo.tuning.runners.base import ROUNDS, Tried, ended
@@ -53,7 +53,7 @@ class SnitchRunner:
     def least(self, program: Program) -> float:
         """Return cycles that a program cannot go below."""
         target = self.problem.setting.target
-        return snitch_bound(program, target, self.problem.threads or target.cores)
+        return snitch_limit(program, target, self.problem.threads or target.cores)
 
     def source(self, point: Point) -> EmittedSource:
         """Return a point as source; PerfDojoError when it cannot be emitted."""

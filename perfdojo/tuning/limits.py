@@ -31,7 +31,7 @@ ROOMY = 2
 WRITTEN_OUT = ("unroll", "vector")
 
 
-def host_bound(program: Program, target: Target, roofline: Roofline, cpu: Cpu, threads: int) -> float:
+def host_limit(program: Program, target: Target, roofline: Roofline, cpu: Cpu, threads: int) -> float:
     """Return the least seconds of one call, everything that fits a cache being there."""
     return max(_compute_s(program, target, roofline, threads), _memory_s(program, roofline, cpu, threads))
 
@@ -75,7 +75,7 @@ def _memory_s(program: Program, roofline: Roofline, cpu: Cpu, threads: int) -> f
     return least
 
 
-def snitch_bound(program: Program, target: Target, cores: int) -> float:
+def snitch_limit(program: Program, target: Target, cores: int) -> float:
     """Return the least cycles of one call on a cluster."""
     cycles = 0.0
     for around, s in statements(program):
