@@ -6,6 +6,7 @@ import json
 import select
 import subprocess
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -65,8 +66,10 @@ class Worker:
         self._process.kill()
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):
-            if pipe:
-                pipe.close()
+            # closing flushes what was asked last, which a process that ended takes no more
+            with suppress(BrokenPipeError):
+                if pipe:
+                    pipe.close()
 
     def _ask(self, timeout_s: float, **asked: object) -> Answer:
         assert self._process.stdin

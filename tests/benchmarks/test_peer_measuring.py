@@ -141,6 +141,7 @@ def test_a_process_prepares_checks_runs_and_is_replaced_when_it_dies(worker: Wor
     assert worker.prepare(b.name, tmp_path, 30.0)["ok"]
     assert 0 < worker.run(0.001)["seconds"] < math.inf
     os.kill(worker._process.pid, signal.SIGKILL)
+    os.waitid(os.P_PID, worker._process.pid, os.WEXITED | os.WNOWAIT)  # dead before it is asked
     assert worker.prepare(b.name, tmp_path, 30.0)["why"].startswith("its process ended")
     np.save(tmp_path / "expected.npy", expected + 1)
     assert "wrong result" in worker.prepare(b.name, tmp_path, 30.0)["why"]
