@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import tomllib
 import venv
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -45,7 +46,14 @@ MALLOC = {
 def packages() -> dict[str, tuple[str, ...]]:
     """Return what goes into each environment: the extra `bench` of pyproject.toml, and those apart."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    return {"bench": tuple(project["optional-dependencies"]["bench"]), **APART}
+    return {"bench": tuple(_required("bench", project["optional-dependencies"])), **APART}
+
+
+def _required(extra: str, extras: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """Yield what an extra asks for; other extras of the project, which no index has, by what they ask for."""
+    for package in extras[extra]:
+        own = re.fullmatch(r"perfdojo\[(.*)\]", package)
+        yield from _required(own[1], extras) if own else (package,)
 
 
 def folder() -> Path:

@@ -62,3 +62,8 @@ def test_libraries_of_an_environment_come_first(tmp_path: Path) -> None:
     assert with_libraries({"LD_LIBRARY_PATH": "/a"}, tmp_path) == {"LD_LIBRARY_PATH": f"{tmp_path}:/a"}
     assert with_libraries({}, tmp_path) == {"LD_LIBRARY_PATH": str(tmp_path)}
     assert "LD_LIBRARY_PATH" in variables(find("mkl"), HERE, 1, (0,))
+
+
+def test_an_environment_asks_for_nothing_that_only_this_project_has() -> None:
+    assert not [p for wanted in packages().values() for p in wanted if p.startswith("perfdojo")]
+    assert "matplotlib>=3.8" in packages()["bench"]  # of the extra `plot`
