@@ -183,3 +183,14 @@ def test_marks_of_nests_outside_of_them_are_told(mark: str) -> None:
     text = f"kernel k\nin x: f64[8]\nout y: f64[8]\nn:8@{mark} y[{{0}}] = x[{{0}}]\n"
     notes = lower(checked(text), get_target("snitch"), "strict").notes
     assert notes == (f"scope n: @{mark} needs a @stream scope around it",)
+
+
+def test_what_differs_in_the_sign_of_a_zero_is_two_nests() -> None:
+    # nests are remembered by what they are made of, and 0.0 == -0.0
+    def constants(zero: str) -> list[str]:
+        text = f"kernel k\nin x: f64[64]\nout y: f64[64]\n64@stream y[{{0}}] = x[{{0}}] + {zero}\n"
+        found = nests(checked(text))
+        assert found is not None
+        return [c.value.hex() for c in found[1][0].nest.setup]
+
+    assert [constants(z) for z in ("0.0", "(-0.0)", "0.0")] == [["0x0.0p+0"], ["-0x0.0p+0"], ["0x0.0p+0"]]

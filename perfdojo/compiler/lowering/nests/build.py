@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from perfdojo.compiler.lowering.arena import Arena
 from perfdojo.compiler.lowering.lir import Stmt
@@ -21,6 +22,9 @@ from perfdojo.compiler.lowering.nests.pushes import in_order
 from perfdojo.compiler.lowering.nests.stores import paired, sunk
 from perfdojo.compiler.lowering.nests.tree import Block, Fixed, Line, NestError, Nodes, lines_of
 
+KEPT = 1000
+"""Nests that are remembered: a move asks whether there is one, then the compiler makes it, and so do the
+schedules of a search that differ elsewhere. What they are made of has no part of an arena but names in it."""
 LONG = 4 * MAX_INSTRUCTIONS
 """Instructions from which on the last passes of loops are not written out: that saves little then."""
 
@@ -43,9 +47,30 @@ def stream_nest(body: tuple[Stmt, ...], arena: Arena, allowed: Allowed) -> Strea
     Raises:
         NestError: there is none; says why.
     """
-    reason = "the FPU cannot repeat what is marked @frep"
+    found = _cheapest(_trees(body, arena, allowed), allowed)
+    if isinstance(found, str):
+        raise NestError(found)
+    return found
+
+
+def _trees(body: tuple[Stmt, ...], arena: Arena, allowed: Allowed) -> tuple[Nodes, ...]:
+    """Return the tree of a body, and that with all loads in registers that are used again."""
+    first = Builder(arena, frozenset(), allowed.divides, allowed.reassociates)
+    tree = first.build(body)
+    if not first.shared:
+        return (tree,)
+    again = Builder(arena, frozenset(first.shared), allowed.divides, allowed.reassociates)
+    return tree, again.build(body)
+
+
+@lru_cache(maxsize=KEPT)
+def _cheapest(trees: tuple[Nodes, ...], allowed: Allowed) -> StreamNest | str:
+    """Return the nest of the cheapest variant of trees, or why there is none."""
+    reason = why_no_frep(legalized(trees[0], allowed.reassociates))
+    if reason:
+        return reason
     first = ""
-    for nodes, fixed in _variants(body, arena, allowed):
+    for nodes, fixed in _variants(trees, allowed):
         try:
             ways = assigned(nodes)
         except NestError as why:
@@ -60,7 +85,7 @@ def stream_nest(body: tuple[Stmt, ...], arena: Arena, allowed: Allowed) -> Strea
                 return finished(made, jobs, constants)
             except NestError as why:
                 first = first or str(why)
-    raise NestError(first or reason)
+    return first or "the FPU cannot repeat what is marked @frep"
 
 
 def _repeats(nodes: Nodes) -> bool:
@@ -82,21 +107,9 @@ def _all(nodes: Nodes) -> Iterator[Line]:
             yield from _all(n.body)
 
 
-def _variants(
-    body: tuple[Stmt, ...], arena: Arena, allowed: Allowed
-) -> Iterator[tuple[Nodes, dict[str, Fixed]]]:
+def _variants(trees: tuple[Nodes, ...], allowed: Allowed) -> Iterator[tuple[Nodes, dict[str, Fixed]]]:
     """Yield trees, cheapest first, each with its constants."""
-    first = Builder(arena, frozenset(), allowed.divides, allowed.reassociates)
-    trees = [first.build(body)]
-    if first.shared:
-        trees.append(
-            Builder(arena, frozenset(first.shared), allowed.divides, allowed.reassociates).build(body)
-        )
-    legal = legalized(trees[0], allowed.reassociates)
-    reason = why_no_frep(legal)
-    if reason:
-        raise NestError(reason)
-    marked = _marked(legal)
+    marked = _marked(legalized(trees[0], allowed.reassociates))
     found: list[tuple[int, int, Nodes, dict[str, Fixed]]] = []
     seen: set[Nodes] = set()
     for written in _written_out(trees):
@@ -118,7 +131,7 @@ def _variants(
             yield nodes, fixed
 
 
-def _written_out(trees: list[Nodes]) -> Iterator[Nodes]:
+def _written_out(trees: tuple[Nodes, ...]) -> Iterator[Nodes]:
     """Yield the trees with loops made one, and with passes of them written out, in all ways."""
     seen: set[Nodes] = set()
     for tree in trees:
@@ -154,14 +167,10 @@ def _marked(nodes: Nodes) -> set[str]:
 
 def _with_constants(nodes: Nodes) -> tuple[Nodes, dict[str, Fixed]]:
     """Return the tree with constants in registers of their own, and these."""
-    names: dict[tuple[str, object], str] = {}
-    fixed: dict[str, Fixed] = {}
+    names: dict[Fixed, str] = {}
 
     def name(f: Fixed) -> str:
-        if f.key() not in names:
-            names[f.key()] = f"#{len(names)}"
-            fixed[names[f.key()]] = f
-        return names[f.key()]
+        return names.setdefault(f, f"#{len(names)}")
 
     def change(nodes: Nodes) -> Nodes:
         return tuple(
@@ -171,7 +180,7 @@ def _with_constants(nodes: Nodes) -> tuple[Nodes, dict[str, Fixed]]:
             for n in nodes
         )
 
-    return change(nodes), fixed
+    return change(nodes), {name: f for f, name in names.items()}
 
 
 __all__ = ["Allowed", "Job", "stream_nest"]

@@ -22,6 +22,9 @@ Group = tuple[str, tuple[tuple[str, int], ...], bool]
 Key = tuple[int, Site, bool]
 """A line, by its `id`, an access of it, and whether it writes."""
 
+Picked = dict[tuple[int, bool], list[tuple[Site, int]]]
+"""What a line reads, or writes, by movers: each access with the number of its mover."""
+
 
 @dataclass(frozen=True, slots=True)
 class Job:
@@ -67,20 +70,36 @@ def assigned(nodes: Nodes) -> list[tuple[Nodes, tuple[Job, ...]]]:
         raise NestError("nothing in it moves")
     found: list[tuple[int, Nodes, tuple[Job, ...]]] = []
     reason = ""
-    for choice in islice(product(*(_options(u) for u in uses)), MAX_CHOICES):
+    known: dict[tuple[int, int], Job | str] = {}
+
+    def job(u: _Use, option: dict[Key, int], colour: int) -> Job | str:
+        key = id(option), colour
+        if key not in known:
+            known[key] = _job(nodes, u.group, [k for k, c in option.items() if c == colour])
+        return known[key]
+
+    for choice in islice(product(*(list(_options(u)) for u in uses)), MAX_CHOICES):
         colours = {(u.group, c) for u, o in zip(uses, choice, strict=True) for c in o.values()}
         if len(colours) > MOVERS:
             names = " ".join(sorted({g[0] for g, _ in colours}))
             reason = reason or f"it needs {len(colours)} streams ({names}), and there are {MOVERS}"
             continue
         numbers = _numbers(sorted(colours, key=lambda c: [u.group for u in uses].index(c[0])))
-        picked = {k: numbers[u.group, c] for u, o in zip(uses, choice, strict=True) for k, c in o.items()}
         if not colours:
             continue
-        try:
-            jobs = tuple(_job(nodes, number, c[0], picked) for c, number in numbers.items())
-        except NestError as why:
-            reason = reason or str(why)
+        picked: Picked = {}
+        for u, option in zip(uses, choice, strict=True):
+            for (line, site, writes), c in option.items():
+                picked.setdefault((line, writes), []).append((site, numbers[u.group, c]))
+        jobs: list[Job] = []
+        for u, option in zip(uses, choice, strict=True):
+            for colour in dict.fromkeys(option.values()):
+                one = job(u, option, colour)
+                if isinstance(one, str):
+                    reason = reason or one
+                else:
+                    jobs.append(replace(one, number=numbers[u.group, colour]))
+        if len(jobs) < len(numbers):
             continue
         made = _rewritten(nodes, picked)
         price = _price(made) + sum(len(j.path) for j in jobs)
@@ -170,13 +189,14 @@ def _numbers(colours: list[tuple[Group, int]]) -> dict[tuple[Group, int], int]:
 # ---------------------------------------------------------------- patterns
 
 
-def _job(nodes: Nodes, number: int, group: Group, picked: dict[Key, int]) -> Job:
-    """Return what a mover does, launched as far outside as its pattern allows."""
+def _job(nodes: Nodes, group: Group, keys: list[Key]) -> Job | str:
+    """Return what a mover does, launched as far outside as its pattern allows; or why none does it."""
+    picked: dict[int, Site] = {}
+    for line, site, _ in keys:
+        picked.setdefault(line, site)
 
     def chosen(n: Line) -> Site | None:
-        sites = (n.dest,) if group[2] else n.reads
-        found = [s for s in sites if isinstance(s, Site) and picked.get((id(n), s, group[2])) == number]
-        return found[0] if found and (found[0].buffer, found[0].terms) == group[:2] else None
+        return picked.get(id(n))
 
     path: list[str] = []
     while True:
@@ -187,11 +207,11 @@ def _job(nodes: Nodes, number: int, group: Group, picked: dict[Key, int]) -> Job
         pattern = fitted(whole, not group[2]) if uniform else None
         if pattern is not None:
             moved = tuple((n, int(steps[n][0])) for n in path if n in steps and int(steps[n][0]))
-            return Job(number, group, tuple(path), pattern, moved)
+            return Job(0, group, tuple(path), pattern, moved)
         inside = [n for n in nodes if isinstance(n, Block) and sequence(n.body, chosen) is not None]
         beside = any(isinstance(n, Line) and chosen(n) is not None for n in nodes)
         if beside or len(inside) != 1 or inside[0].frep:
-            raise NestError(f"four loops of a data mover do not run through {group[0]} as this does")
+            return f"four loops of a data mover do not run through {group[0]} as this does"
         path += [name for name, _ in inside[0].loops]
         nodes = inside[0].body
 
@@ -199,14 +219,18 @@ def _job(nodes: Nodes, number: int, group: Group, picked: dict[Key, int]) -> Job
 # ---------------------------------------------------------------- the tree with its streams
 
 
-def _rewritten(nodes: Nodes, picked: dict[Key, int]) -> Nodes:
+def _rewritten(nodes: Nodes, picked: Picked) -> Nodes:
     out: list[Node] = []
     count = [0]
     _rewrite(nodes, picked, out, count)
     return tuple(out)
 
 
-def _rewrite(nodes: Nodes, picked: dict[Key, int], out: list[Node], count: list[int]) -> None:
+def _mover(picked: Picked, line: Line, site: Site, writes: bool) -> int | None:
+    return next((mover for s, mover in picked.get((id(line), writes), ()) if s == site), None)
+
+
+def _rewrite(nodes: Nodes, picked: Picked, out: list[Node], count: list[int]) -> None:
     for n in nodes:
         if isinstance(n, Block):
             inner: list[Node] = []
@@ -218,7 +242,7 @@ def _rewrite(nodes: Nodes, picked: dict[Key, int], out: list[Node], count: list[
         known: dict[Site, str] = {}
         for a in n.args:
             if isinstance(a, Site) and a not in known:
-                number = picked.get((id(n), a, False))
+                number = _mover(picked, n, a, False)
                 if number is not None:
                     known[a] = f"ft{number}"
                     streamed.append((a, number))
@@ -236,7 +260,7 @@ def _rewrite(nodes: Nodes, picked: dict[Key, int], out: list[Node], count: list[
         if isinstance(dest, str):
             out.append(replace(n, args=tuple(args), streamed=tuple(streamed)))
             continue
-        number = picked.get((id(n), dest, True))
+        number = _mover(picked, n, dest, True)
         if number is not None:
             streamed.append((dest, number))
             out.append(replace(n, dest=f"ft{number}", args=tuple(args), streamed=tuple(streamed)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from heapq import heappop, heappush
 
 from perfdojo.compiler.lowering.nests.limits import latency
 from perfdojo.compiler.lowering.nests.registers import STREAMS, tied
@@ -36,19 +37,23 @@ def _scheduled(run: Sequence[Line]) -> list[Line]:
     for k, edges in enumerate(before):
         for j, cycles in edges.items():
             after[j].append((k, cycles))
-    free = [k for k, w in enumerate(waits) if w == 0]
+    free = [k for k, w in enumerate(waits) if w == 0]  # a heap: those that are ready, by their place
+    later: list[tuple[int, int]] = []  # a heap: those that follow what has been taken, by the cycle
     out: list[Line] = []
     now = 0
-    while free:
-        best = min(free, key=lambda k: (max(ready[k], now), k))
-        free.remove(best)
-        now = max(ready[best], now) + 1
+    while free or later:
+        if not free:
+            now = max(now, later[0][0])
+        while later and later[0][0] <= now:
+            heappush(free, heappop(later)[1])
+        best = heappop(free)
+        now += 1
         out.append(run[best])
         for k, cycles in after[best]:
             ready[k] = max(ready[k], now - 1 + cycles)
             waits[k] -= 1
             if waits[k] == 0:
-                free.append(k)
+                heappush(later, (ready[k], k))
     return out
 
 
@@ -57,8 +62,8 @@ def _dependences(run: Sequence[Line]) -> list[dict[int, int]]:
     found: list[dict[int, int]] = []
     set_by: dict[str, int] = {}
     read_by: dict[str, list[int]] = {}
-    stores: list[tuple[int, Site]] = []
-    loads: list[tuple[int, Site]] = []
+    stores: dict[str, list[tuple[int, Site]]] = {}
+    loads: dict[str, list[tuple[int, Site]]] = {}
     streams: dict[str, int] = {}
     for k, line in enumerate(run):
         edges: dict[int, int] = {}
@@ -79,15 +84,15 @@ def _dependences(run: Sequence[Line]) -> list[dict[int, int]]:
         # what has become a stream is an access still
         reads, writes = line.touched()
         for site in reads:
-            for j, other in stores:
+            for j, other in stores.get(site.buffer, ()):
                 if not apart(site, other):
                     after(j, 1)
-            loads.append((k, site))
+            loads.setdefault(site.buffer, []).append((k, site))
         for site in writes:
-            for j, other in (*stores, *loads):
+            for j, other in (*stores.get(site.buffer, ()), *loads.get(site.buffer, ())):
                 if j != k and not apart(site, other):
                     after(j, 1)
-            stores.append((k, site))
+            stores.setdefault(site.buffer, []).append((k, site))
         if isinstance(line.dest, str):
             if line.dest in set_by:
                 after(set_by[line.dest], latency(run[set_by[line.dest]].op))

@@ -105,7 +105,7 @@ class _Rewriter:
     def _constant(self, value: float, type: VType) -> str:
         wanted = Fixed(value, type)
         for name, known in self.fixed.items():
-            if known.key() == wanted.key():
+            if known == wanted:
                 return name
         name = f"#{len(self.fixed)}"
         self.fixed[name] = wanted

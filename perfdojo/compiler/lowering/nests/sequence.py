@@ -68,18 +68,23 @@ def _limit(count: int) -> None:
 def sequence(nodes: Nodes, chosen: Callable[[Line], Site | None]) -> Sequence | None:
     """Return the accesses that `chosen` picks from the lines of a tree, None when it picks none."""
     parts: list[Sequence] = []
+    run: list[Site] = []
     for n in nodes:
         if isinstance(n, Line):
             site = chosen(n)
-            if site is not None:
-                moves = {name: np.array([step], np.int64) for name, step in site.steps}
-                parts.append(Sequence(np.array([site.const], np.int64), moves))
+            run += () if site is None else (site,)
             continue
         inner = sequence(n.body, chosen)
-        if inner is not None:
-            for name, count in reversed(n.loops):
-                inner = inner.repeated(name, count)
-            parts.append(inner.without(n) if n.front or n.back else inner)
+        if inner is None:
+            continue
+        if run:
+            parts.append(_straight(run))
+            run = []
+        for name, count in reversed(n.loops):
+            inner = inner.repeated(name, count)
+        parts.append(inner.without(n) if n.front or n.back else inner)
+    if run:
+        parts.append(_straight(run))
     if len(parts) < 2:
         return parts[0] if parts else None
     whole = [p.flattened() for p in parts]
@@ -88,6 +93,15 @@ def sequence(nodes: Nodes, chosen: Callable[[Line], Site | None]) -> Sequence | 
         n: np.concatenate([p.moves.get(n, np.zeros(len(p.flat), np.int64)) for p in whole]) for n in names
     }
     return Sequence(np.concatenate([p.flat for p in whole]), moves)
+
+
+def _straight(run: list[Site]) -> Sequence:
+    """Return accesses one behind the other."""
+    moves: dict[str, Ints] = {}
+    for k, site in enumerate(run):
+        for name, step in site.steps:
+            moves.setdefault(name, np.zeros(len(run), np.int64))[k] = step
+    return Sequence(np.array([s.const for s in run], np.int64), moves)
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,14 +41,16 @@ class Site(NamedTuple):
 
 
 class Fixed(NamedTuple):
-    """A constant, the same in all lanes."""
+    """A constant, the same in all lanes; equal to those of the same bits: -0.0 is not 0.0."""
 
     value: float
     type: VType
 
-    def key(self) -> tuple[str, VType]:
-        """Return what tells constants apart: -0.0 is not 0.0."""
-        return self.value.hex(), self.type
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Fixed) and (self.value.hex(), self.type) == (other.value.hex(), other.type)
+
+    def __hash__(self) -> int:
+        return hash((self.value.hex(), self.type))
 
 
 class Spread(NamedTuple):
@@ -80,8 +82,12 @@ class Line:
     @property
     def reads(self) -> tuple[Site, ...]:
         """The different accesses among the operands; one that occurs twice is one element of a stream."""
-        found = (a.scalar if isinstance(a, Spread) else a for a in self.args)
-        return tuple(dict.fromkeys(a for a in found if isinstance(a, Site)))
+        found: list[Site] = []
+        for a in self.args:
+            site = a.scalar if isinstance(a, Spread) else a
+            if isinstance(site, Site) and site not in found:
+                found.append(site)
+        return tuple(found)
 
     def touched(self) -> tuple[list[Site], list[Site]]:
         """Return what it reads and what it writes in memory, on whichever way."""
