@@ -40,6 +40,8 @@ WEIGHTS = {
     "expand_buffer": 0.2,
 }
 """How often a kind of move is drawn against 1 for the others."""
+TRIES = 4
+"""Changes of a move of which the first legal one is taken."""
 NUMBERS = (2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 1024)
 """Menu for numbers that are changed, beside their neighbours."""
 
@@ -184,7 +186,10 @@ class Space:
             other = min(at + 1, len(moves) - 1)
             moves[at], moves[other] = moves[other], moves[at]
             return self.made(moves)
-        return self.made((*moves[:at], self._changed(moves[at]), *moves[at + 1 :]))
+        program = self.made(moves[:at]).program
+        tries = (self._changed(moves[at]) for _ in range(TRIES))
+        changed = next((m for m in tries if m.why_not(program, self.problem.setting) is None), moves[at])
+        return self.made((*moves[:at], changed, *moves[at + 1 :]))
 
     def _changed(self, move: Transform) -> Transform:
         """Return a move with another number, word or flag; the same where it has none."""

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from perfdojo.compiler.lowering.target import Target
+
 
 @dataclass(frozen=True, slots=True)
 class Knobs:
     """What is 0 is chosen by the planner.
 
     Attributes:
-        rows, vectors: most rows and vectors of the register tile of a contraction.
+        rows, vectors: most rows and vectors of the register tile of a contraction; for data movers, `rows`
+            are the results that are computed side by side.
         passes: vectors in one pass of a loop in lanes without reductions.
-        sums: rows that a column sum adds in one pass, and dot products that share an operand.
+        sums: rows that a column sum adds in one pass, and dot products that share an operand; for data
+            movers, accumulators of a reduction to few elements.
     """
 
     rows: int = 0
@@ -23,3 +27,10 @@ class Knobs:
 
 CHOSEN = Knobs()
 """All by the planner."""
+
+
+def known_knobs(target: Target) -> tuple[str, ...]:
+    """Return the numbers that the planner of a target has a use for."""
+    if "grid_x" in target.marks:
+        return ()
+    return ("rows", "passes", "sums") if "stream" in target.marks else ("rows", "vectors", "passes", "sums")

@@ -24,7 +24,7 @@ def plan(program: Program, target: Target, fp: FpLevel, threads: int, knobs: Kno
     reductions may change, and that from `reassoc` on.
     """
     if "stream" in target.marks or "grid_x" in target.marks:
-        return _by_recipe(program, target, fp)
+        return _by_recipe(program, target, fp, knobs)
     program = drop_single(explicit_starts(program))
     program = drop_single(stage_paddings(program, target))
     program = tile_contractions(program, target, fp, knobs)
@@ -36,7 +36,7 @@ def plan(program: Program, target: Target, fp: FpLevel, threads: int, knobs: Kno
     return mark_threads(program, threads)
 
 
-def _by_recipe(program: Program, target: Target, fp: FpLevel) -> Program:
+def _by_recipe(program: Program, target: Target, fp: FpLevel, knobs: Knobs) -> Program:
     """Return what the recipe for GPUs, or for data movers, makes of a program, by moves alone."""
     from perfdojo.compiler.recipes.gpu import gpu
     from perfdojo.compiler.recipes.streams import streams
@@ -48,7 +48,7 @@ def _by_recipe(program: Program, target: Target, fp: FpLevel) -> Program:
     if "grid_x" in target.marks:
         gpu(history)
     elif fits(program):
-        streams(history)
+        streams(history, rows=knobs.rows, passes=knobs.passes, sums=knobs.sums)
     else:
         tcdm_tiles(history)
     return history.program

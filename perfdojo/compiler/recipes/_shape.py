@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from perfdojo.compiler.diagnostics import PerfDojoError
 from perfdojo.compiler.ir import Expr, Literal, Node, Op, Scope, Statement
 from perfdojo.compiler.plan.contraction import widest_lanes
+from perfdojo.compiler.plan.knobs import CHOSEN, Knobs
 from perfdojo.compiler.recipes._steps import (
     blocks,
     chain,
@@ -43,11 +44,11 @@ class Reduction:
     steps: tuple[str, ...]
 
 
-def shape(h: History, top: str) -> None:
+def shape(h: History, top: str, knobs: Knobs = CHOSEN) -> None:
     """Bring the nest of a scope into a form that keeps the FPU busy."""
     found = reduction(h, top)
     if found is None:
-        _elementwise(h, top)
+        _elementwise(h, top, knobs.passes)
         return
     outside = len(h.program.scopes[top].around)
     order(h, (*found.rows, *found.steps))
@@ -57,11 +58,12 @@ def shape(h: History, top: str) -> None:
     found = packed
     wide = [r for r in found.rows if extent(h, r) >= ACCUMULATORS.start]
     if not wide:
-        _accumulators(h, found.statement, found.steps[-1])
+        _accumulators(h, found.statement, found.steps[-1], knobs.sums or ACCUMULATORS.start)
         return
     before = set(h.program.statements)
-    best = max(wide, key=lambda r: (not extent(h, r) % block(extent(h, r), unit), wide.index(r)))
-    _side_by_side(h, outside, best, block(extent(h, best), unit))
+    sizes = {r: min(knobs.rows, extent(h, r)) or block(extent(h, r), unit) for r in wide}
+    best = max(wide, key=lambda r: (not extent(h, r) % sizes[r], wide.index(r)))
+    _side_by_side(h, outside, best, sizes[best])
     for statement in [found.statement, *(s for s in h.program.statements if s not in before)]:
         _packed_steps(h, statement)
         _loads_written_out(h, statement)
@@ -189,10 +191,10 @@ def _side_by_side(h: History, outside: int, scope: str, size: int) -> None:
             unroll(h, sink(h, name))
 
 
-def _accumulators(h: History, statement: str, scope: str) -> None:
-    """Give a reduction 4 accumulators, or words of them, and combine them in pairs."""
+def _accumulators(h: History, statement: str, scope: str, count: int) -> None:
+    """Give a reduction some accumulators, or words of them, and combine them in pairs."""
     lanes = _lanes(h, statement)
-    size = ACCUMULATORS.start * lanes
+    size = count * lanes
     if extent(h, scope) < 2 * size or h.why_not(f"split_reduction {statement} by {scope}"):
         return
     tried(h, lambda: _split(h, statement, scope, size, lanes))
@@ -224,7 +226,7 @@ def _split(h: History, statement: str, scope: str, size: int, lanes: int) -> boo
     return True
 
 
-def _elementwise(h: History, top: str) -> None:
+def _elementwise(h: History, top: str, passes: int) -> None:
     """Words of several elements, where they can be; several side by side where operations depend."""
     scope = chain(h, top)[-1]
     body = h.program.scopes[scope].node.body
@@ -232,16 +234,16 @@ def _elementwise(h: History, top: str) -> None:
         return
     lanes = min(widest_lanes(h.program, n, h.setting.target) for n in body if isinstance(n, Statement))
     # single elements of several lanes are stored in words, too
-    size = ACCUMULATORS.start
+    size = passes or ACCUMULATORS.start
     if lanes > 1 and extent(h, scope) % lanes == 0:
         before = h.states
         scope, inner, _ = blocks(h, scope, lanes)
         if not h.attempt(f"vectorize {inner}"):
             back(h, before)
             scope = chain(h, top)[-1]
-            size = lanes * ACCUMULATORS.start
+            size = passes or lanes * ACCUMULATORS.start
     depth = sum(_operations(n.value) for n in body if isinstance(n, Statement))
-    if depth > 1 and extent(h, scope) >= size:
+    if (depth > 1 or passes > 1) and extent(h, scope) >= size > 1:
         _, inner, _ = blocks(h, scope, size)
         unroll(h, (inner,))
 

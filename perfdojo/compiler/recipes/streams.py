@@ -8,6 +8,7 @@ from math import prod
 
 from perfdojo.compiler.ir import Literal, Node, Scope, Statement
 from perfdojo.compiler.lowering.nests.limits import MAX_INSTRUCTIONS
+from perfdojo.compiler.plan.knobs import Knobs
 from perfdojo.compiler.recipes._apart import functions_apart, rows_stored, streams_apart
 from perfdojo.compiler.recipes._shape import attempted, back, shape, starts, tried
 from perfdojo.compiler.recipes._steps import (
@@ -28,7 +29,7 @@ WRITTEN_OUT = ("unroll", "vector")
 """Marks of scopes of which no loop is left."""
 
 
-def streams(h: History) -> None:
+def streams(h: History, *, rows: int = 0, passes: int = 0, sums: int = 0) -> None:
     """Separate nests, compute several results side by side, and mark what data movers and FPU can do alone.
 
         M N K c[{0},{1}] += a[{0},{2}] * b[{2},{1}]
@@ -39,7 +40,13 @@ def streams(h: History) -> None:
     Scopes of which nothing is left over after blocks of 4 to 8 are preferred; else what is left is a nest of
     its own. Reductions to fewer than 4 elements get 4 accumulators each, where the level allows it. What
     cannot be streamed stays as it is, and so do nests in which the writer marked a scope, but for @parallel.
+
+    Args:
+        rows: results of reductions that are computed side by side, instead of 4 to 8.
+        passes: elements, or words of them, side by side in nests without reductions, instead of 4.
+        sums: accumulators, or words of them, of reductions to few elements, instead of 4.
     """
+    knobs = Knobs(rows=rows, passes=passes, sums=sums)
     unmark(h, [s for s, place in h.program.scopes.items() if place.node.mark == "parallel"])
     for node in h.program.body:
         if _unmarked(h, node.name):
@@ -50,10 +57,10 @@ def streams(h: History) -> None:
             functions_apart(h, node.name)
             streams_apart(h, node.name)
             separate(h, node.name)
-    _nests(h, "")
+    _nests(h, "", knobs)
 
 
-def _nests(h: History, parent: str) -> None:
+def _nests(h: History, parent: str, knobs: Knobs) -> None:
     """Bring the nests in a scope into form and mark them, or those that they hold."""
     for group in _groups(_body(h, parent)):
         top = group[-1]
@@ -61,13 +68,13 @@ def _nests(h: History, parent: str) -> None:
             continue
         inner = chain(h, top)[-1]
         if len(_groups(_body(h, inner))) > 1 and any(isinstance(n, Scope) for n in _body(h, inner)):
-            _nests(h, inner)
+            _nests(h, inner, knobs)
             continue
         before = h.states
         kept = {n.name for n in _body(h, parent)} - set(group)
         if stores(h, top):
             continue
-        tried(h, partial(shape, h, top))
+        tried(h, partial(shape, h, top, knobs))
         if not mark(h, [n.name for n in _body(h, parent) if n.name not in kept]):
             back(h, before)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from perfdojo.compiler.ir import Program, Scope
-from perfdojo.compiler.plan.knobs import Knobs
+from perfdojo.compiler.plan.knobs import Knobs, known_knobs
 from perfdojo.compiler.schedule.prepare import prepare
 from perfdojo.compiler.transforms.base import Setting, Transform, Violation
 from perfdojo.compiler.transforms.spelling import arg
@@ -29,9 +29,11 @@ class Plan(Transform):
     Nests in which a scope is marked stay as they are, but for @parallel, so moves before it decide what they
     name, and moves behind it change what it has made. `rows` and `vectors` are the most that a register tile
     may have; `passes` vectors make one pass of a loop, and `sums` rows are summed in one, where there are so
-    many. With `parallel` outermost scopes run on threads, where that is worth it.
+    many. Where data movers feed the FPU, `rows` results are computed side by side, and `sums` accumulators
+    where they are few. With `parallel` outermost scopes run on threads, where that is worth it.
 
     0. Some nest has no marked scope.
+    1. The planner of the target has a use for the numbers that are given.
     """
 
     rows: int = arg("int", "rows", default=0)
@@ -48,6 +50,11 @@ class Plan(Transform):
     def violations(self, program: Program, setting: Setting) -> Iterator[Violation]:
         if not _open(program):
             yield Violation(0, "every nest has a marked scope", "'sequential SCOPE' takes a mark away")
+        known = known_knobs(setting.target)
+        for name in ("rows", "vectors", "passes", "sums"):
+            if getattr(self, name) and name not in known:
+                hint = f"it has {', '.join(known)}" if known else "it has none"
+                yield Violation(1, f"the planner of {setting.target.name} has no number '{name}'", hint)
 
     def rewrite(self, program: Program) -> Program:
         raise TypeError("a plan is one for a machine: apply(program, setting) makes it")

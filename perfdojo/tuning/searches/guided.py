@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
+from perfdojo.compiler.plan.knobs import known_knobs
 from perfdojo.compiler.transforms.base import Transform
 from perfdojo.compiler.transforms.plan import Plan
 from perfdojo.tuning.searches.base import Search
@@ -16,7 +18,7 @@ STUCK = 40
 TILES = ((6, 1), (8, 1), (12, 1), (4, 2), (6, 2), (8, 2), (3, 3), (4, 3), (6, 3), (2, 4), (4, 4), (6, 4))
 """Rows and vectors of register tiles that are tried."""
 COUNTS = (1, 2, 3, 4, 6, 8)
-"""Vectors in one pass, and rows of one pass, that are tried."""
+"""Vectors or rows of one pass that are tried, and results side by side."""
 BEHIND = ("prefetch", "nontemporal", "unroll", "split_reduction", "swap_siblings", "hoist", "tile_scope")
 """Moves that are tried behind the planner."""
 STRUCTURE = ("join_scopes", "fission_scope", "inline", "reorder", "hoist", "reuse_dims", "tile_scope")
@@ -37,13 +39,8 @@ class Guided(Search):
     def _systematic(self, plan: Transform) -> Iterator[Point]:
         """Yield points around the code as it is planned."""
         assert isinstance(plan, Plan)
-        parallel = plan.parallel
-        for count in COUNTS:
-            yield self.space.made((Plan(passes=count, parallel=parallel),))
-        for rows, vectors in TILES:
-            yield self.space.made((Plan(rows=rows, vectors=vectors, parallel=parallel),))
-        for count in COUNTS:
-            yield self.space.made((Plan(sums=count, parallel=parallel),))
+        for numbered in _numbered(plan, known_knobs(self.space.problem.setting.target)):
+            yield self.space.made((numbered,))
         for _, point in self.known[:]:
             if point.moves and not any(isinstance(m, Plan) for m in point.moves):
                 yield self.space.made((*point.moves, plan))
@@ -74,6 +71,18 @@ class Guided(Search):
         best = self.known[0][0] if self.known else float("inf")
         super().tell(point, cost)
         self._idle = 0 if cost is not None and cost < best else self._idle + 1
+
+
+def _numbered(plan: Plan, known: tuple[str, ...]) -> Iterator[Plan]:
+    """Yield the planner with numbers that are tried, of those that it has."""
+    if "passes" in known:
+        yield from (replace(plan, passes=n) for n in COUNTS)
+    if "vectors" in known:
+        yield from (replace(plan, rows=rows, vectors=vectors) for rows, vectors in TILES)
+    elif "rows" in known:
+        yield from (replace(plan, rows=n) for n in COUNTS)
+    if "sums" in known:
+        yield from (replace(plan, sums=n) for n in COUNTS)
 
 
 SEARCH = Guided
