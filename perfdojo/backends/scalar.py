@@ -214,11 +214,15 @@ class ScalarPrinter:
         if op == "cast":
             return self._cast(args[0], dtype)
         if op in _FLOAT_INFIX and dtype in (F32, F64):
-            return self._infix(_FLOAT_INFIX[op], args)
+            return self._arithmetic(op, dtype, args)
         if dtype in (F16, BF16):
             return self._sixteen(value)
         listed = ", ".join(self.value(a) for a in args)
         return f"{self.use(f'pd_{op}_{dtype}')}({listed})", ATOM
+
+    def _arithmetic(self, op: str, dtype: DType, args: tuple[Value, ...]) -> tuple[str, int]:
+        """An operation of floats that C has an operator for."""
+        return self._infix(_FLOAT_INFIX[op], args)
 
     def _sixteen(self, value: Call) -> tuple[str, int]:
         """An operation of f16 or bf16: the one of f32, then rounded unless it is exact."""
@@ -230,7 +234,7 @@ class ScalarPrinter:
             root = f"{self.use(f'pd_round_{dtype}')}(sqrtf({self.value(value.args[0])}))"
             return f"{self.use(f'pd_round_{dtype}')}(1.0f / {root})", ATOM
         if op in _FLOAT_INFIX:
-            text = self._infix(_FLOAT_INFIX[op], value.args)[0]
+            text = self._arithmetic(op, F32, value.args)[0]
         else:
             listed = ", ".join(self.value(a) for a in value.args)
             text = f"{self.use(f'pd_{op}_f32')}({listed})"

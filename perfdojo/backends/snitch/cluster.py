@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 from perfdojo.backends.emission import environment, nested
-from perfdojo.backends.scalar import ScalarPrinter
+from perfdojo.backends.scalar import ATOM, ScalarPrinter
+from perfdojo.compiler.dtypes import F32, DType
 from perfdojo.compiler.emitted import C_TYPES, MARKER
 from perfdojo.compiler.ir import CONCURRENT_MARKS, Program
-from perfdojo.compiler.lowering.lir import Allocate, Barrier, Copy, For, Function, Share, Wait
+from perfdojo.compiler.lowering.lir import Allocate, Barrier, Const, Copy, For, Function, Share, Value, Wait
 from perfdojo.compiler.lowering.nests.limits import TCDM_BYTES
 from perfdojo.compiler.lowering.target import Target
 from perfdojo.compiler.walk import scopes
@@ -42,10 +44,12 @@ class ClusterPrinter(ScalarPrinter):
     Attributes:
         cores: that call the function.
         dma: the hart of the DMA engine calls it too.
+        divides: the FPU does.
     """
 
     cores = 1
     dma = False
+    divides = False
 
     @property
     def hart(self) -> str:
@@ -67,6 +71,14 @@ class ClusterPrinter(ScalarPrinter):
             name, type = self.names.give("buffer", buffer), C_TYPES[self.element_type(buffer).name]
             own.append(f"{type} *restrict const {name} = {self._copies(buffer)}[{self.hart}];")
         return (f"if ({self.hart} < {self.cores}) " if self.dma else ""), own
+
+    def _arithmetic(self, op: str, dtype: DType, args: tuple[Value, ...]) -> tuple[str, int]:
+        by = args[-1]
+        # gcc multiplies where the divisor is a power of two
+        if op != "div" or self.divides or (isinstance(by, Const) and abs(math.frexp(by.value)[0]) == 0.5):
+            return super()._arithmetic(op, dtype, args)
+        listed = ", ".join(self.value(a) for a in args)
+        return f"{'snitch_divf' if dtype == F32 else 'snitch_div'}({listed})", ATOM
 
     def core_loop(self, s: For) -> str:
         """Return what stands in front of the brace of a loop whose iterations cores share."""

@@ -137,7 +137,7 @@ def _source(
     """Return the lines between the braces of the C function, and the helpers that they call."""
     printer = ClusterPrinter(names, dict(function.element_types), None)
     printer.nests = nests
-    printer.cores, printer.dma = made.cores, made.dma
+    printer.cores, printer.dma, printer.divides = made.cores, made.dma, DIVIDER in made.requires
     printer.loop_call = array_call
     printer.counter = "int32_t" if narrow(function.body) else "int64_t"
     static = [s for s in nested(function.body) if isinstance(s, Allocate) and s.space == "heap"]

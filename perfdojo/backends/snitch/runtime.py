@@ -38,10 +38,16 @@ _NAME = re.compile(r"\b[A-Za-z_]\w*\b")
 class _Item:
     """A function or table: its C text, prototype ("" for a table), and the others that it names."""
 
+    name: str
     text: str
     prototype: str
     static: bool
     names: frozenset[str]
+
+    @property
+    def public(self) -> bool:
+        """Whether C code may call it: what is static and public is one of the header's functions."""
+        return bool(self.prototype) and (not self.static or self.name.startswith("snitch_"))
 
 
 def runtime_files(source: str, divides: bool = False) -> tuple[tuple[str, str], ...]:
@@ -58,9 +64,10 @@ def runtime_files(source: str, divides: bool = False) -> tuple[tuple[str, str], 
     if not called and not divides and not _USED.search(source):
         return ()
     header = environment("snitch").get_template(f"{HEADER}.j2")
-    chosen = [_items()[name] for name in _needed(called)]
-    prototypes = [item.prototype for item in chosen if not item.static]
-    written = (HEADER, header.render(marker=MARKER, file=HEADER, prototypes=prototypes, divides=divides))
+    prototypes = [_items()[name].prototype for name in _needed(called) if not _items()[name].static]
+    inlined = [_items()[name].text for name in _inlined(called)]
+    values = {"prototypes": prototypes, "inlined": inlined, "divides": divides}
+    written = (HEADER, header.render(marker=MARKER, file=HEADER, **values))
     assembly = [(file, _assembly(file)) for name, file in ARRAYS.items() if name in called]
     return (written, *([(SOURCE, runtime(called))] if called else []), *assembly)
 
@@ -97,16 +104,19 @@ def functions_in(source: str) -> frozenset[str]:
 
 def public_names() -> frozenset[str]:
     """Return the names of the functions that `runtime` has."""
-    return frozenset(name for name, item in _items().items() if item.prototype and not item.static)
+    return frozenset(name for name, item in _items().items() if item.public)
 
 
 def runtime(names: Iterable[str]) -> str:
     """Return the text of `snitch_runtime.c` with the functions called `names` and what they call.
 
+    Those that its header has are not there again.
+
     Raises:
         KeyError: no function is called so.
     """
-    items = [_items()[name] for name in _needed(names)]
+    names = tuple(names)
+    items = [_items()[name] for name in _needed(names) if name not in _inlined(names)]
     helpers = {name for item in items for name in _NAME.findall(item.text) if name in HELPERS}
     texts = [helper_text(helpers)] if helpers else []
     return (
@@ -134,15 +144,19 @@ def _assembly(file: str) -> str:
     return text.render(marker=MARKER, file=file, constants=constants, t_of_65=t_of_65)
 
 
-def _needed(names: Iterable[str]) -> tuple[str, ...]:
-    """Return the names of all functions and tables that `names` need, callees first."""
+def _needed(names: Iterable[str], static: bool = False) -> tuple[str, ...]:
+    """Return the names of all functions and tables that `names` need, callees first.
+
+    Args:
+        static: what functions that are not static need is left out.
+    """
     seen: set[str] = set()
     order: list[str] = []
 
     def visit(name: str) -> None:
         seen.add(name)
         for callee in sorted(_items()[name].names):
-            if callee not in seen:
+            if callee not in seen and not (static and not _items()[name].static):
                 visit(callee)
         order.append(name)
 
@@ -150,6 +164,12 @@ def _needed(names: Iterable[str]) -> tuple[str, ...]:
         if name not in seen:
             visit(name)
     return tuple(order)
+
+
+def _inlined(names: Iterable[str]) -> tuple[str, ...]:
+    """Return the functions that the header has the text of, callees first."""
+    wanted = _needed((n for n in names if n in _items() and _items()[n].static), static=True)
+    return tuple(n for n in wanted if _items()[n].static)
 
 
 @cache
@@ -167,7 +187,11 @@ def _items() -> dict[str, _Item]:
             found[table[1]] = text, "", True
     return {
         name: _Item(
-            text, prototype, static, frozenset(_NAME.findall(_COMMENT.sub(" ", text))) & found.keys() - {name}
+            name,
+            text,
+            prototype,
+            static,
+            frozenset(_NAME.findall(_COMMENT.sub(" ", text))) & found.keys() - {name},
         )
         for name, (text, prototype, static) in found.items()
     }

@@ -31,10 +31,10 @@ FLAGS = (
     "-fno-builtin",
     "-march=native",
 )
-SINGLE = ("__divsf3", "sqrtf", "snitch_rsqrtf", "rintf", "floorf", "ceilf")
+SINGLE = ("__divsf3", "snitch_divf", "sqrtf", "snitch_rsqrtf", "rintf", "floorf", "ceilf")
 SIGMOID = "pd_sigmoid_f64"
 """A helper of C code, made of exp."""
-TWO = ("__divsf3", "__divdf3", "pow", "fmin", "fmax")
+TWO = ("__divsf3", "__divdf3", "snitch_divf", "snitch_div", "pow", "fmin", "fmax")
 
 
 def write(folder: Path, names: Iterable[str]) -> Path:

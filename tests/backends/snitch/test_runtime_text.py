@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -139,3 +140,17 @@ def test_f64_functions_need_no_equal_bits_where_the_library_is_another() -> None
     assert bits_are_fixed(with_library, "strict", own_library=False)
     assert bits_are_fixed(without, "strict", own_library=True)
     assert not bits_are_fixed(without, "reassoc", own_library=False)
+
+
+@pytest.mark.parametrize(("dtype", "function"), [("f32", "snitch_divf"), ("f64", "snitch_div")])
+def test_quotients_of_a_kernel_are_inline_and_powers_of_two_left_to_gcc(dtype: str, function: str) -> None:
+    def files(divisor: str) -> dict[str, str]:
+        text = f"kernel k\nin x: {dtype}[4]\nin s: {dtype}[]\nout z: {dtype}[4]\n"
+        text += f"4 z[{{0}}] = x[{{0}}] / {divisor}\n"
+        return dict(emit(checked(text), "snitch").files)
+
+    named, constant = files("s[]"), files("4.0")
+    assert f"{function}(x[i0], s_0)" in named["k.c"]
+    assert re.search(rf"^static inline \w+ {function}\(", named["snitch_runtime.h"], re.MULTILINE)
+    assert function not in named["snitch_runtime.c"]
+    assert "x[i0] / 4.0" in constant["k.c"]

@@ -13,15 +13,27 @@ static inline double pd_quotient(double a, double b, double y0) {
 
 /* a / b of f32. A quotient of two f32 that is not the middle m of two f32 (or subnormals) is at least 2^-48
    of its size away from it, as |a - m b| >= 1 in units of the last places: a second rounding does no harm. */
+static inline float pd_quotient_f32(float a, float b) {
+  return (float)pd_quotient((double)a, (double)b, (double)pd_f32_of_bits(0x7ef311c2u - pd_bits_of_f32(b)));
+}
+
+/* 0, inf, NaN, or the reciprocal of b would be subnormal */
+static inline bool pd_is_rare_quotient_f32(float a, float b) {
+  const bool odd = (pd_bits_of_f32(a) & 0x7fffffff) - 1 >= 0x7f7fffff;
+  return odd | ((pd_bits_of_f32(b) >> 23 & 0xff) - 1 >= 251);
+}
+
 float __divsf3(float a, float b) {
-  const uint32_t a_bits = pd_bits_of_f32(a), b_bits = pd_bits_of_f32(b);
-  float q = (float)pd_quotient((double)a, (double)b, (double)pd_f32_of_bits(0x7ef311c2u - b_bits));
+  float q = pd_quotient_f32(a, b);
   PD_KEEP(q);
-  const bool odd = (a_bits & 0x7fffffff) - 1 >= 0x7f7fffff; /* 0, inf, NaN */
-  if (PD_RARELY(odd || (b_bits >> 23 & 0xff) - 1 >= 251)) { /* the reciprocal would be subnormal */
-    return pd_quotient_special_f32(a, b);
-  }
-  return q;
+  return PD_RARELY(pd_is_rare_quotient_f32(a, b)) ? pd_quotient_special_f32(a, b) : q;
+}
+
+/* the same where it is used, so that what depends on one operand alone can leave a loop */
+static inline float snitch_divf(float a, float b) {
+  float q = pd_quotient_f32(a, b);
+  PD_KEEP(q);
+  return PD_RARELY(pd_is_rare_quotient_f32(a, b)) ? __divsf3(a, b) : q;
 }
 
 static PD_COLD float pd_quotient_special_f32(float a, float b) {
@@ -48,9 +60,8 @@ static PD_COLD double pd_quotient_limit(double a, double b) {
    so r1 is exact and q2 correctly rounded. Both steps: P. W. Markstein, IBM J. Res. Dev. 34(1), 1990.
    The first one fails where all bits of b are ones, as 1/b is a hair above the middle of two f64, if y2 lies
    below it. There e1 > 0, and 2^-40 e1 more, which is more than e1^3, puts y2 above. */
-double __divdf3(double a, double b) {
-  const uint32_t b_high = pd_high_of_f64(b), a_high = pd_high_of_f64(a);
-  const double y0 = pd_f64_of_words(0x7fde6238u - b_high, 0);
+static inline double pd_quotient_f64(double a, double b) {
+  const double y0 = pd_f64_of_words(0x7fde6238u - pd_high_of_f64(b), 0);
   const double e0 = fma(-b, y0, 1.0);
   const double g0 = fma(e0, e0, e0), s0 = e0 * e0;
   const double p0 = fma(g0, s0, g0);
@@ -60,16 +71,27 @@ double __divdf3(double a, double b) {
   const double y2 = fma(y1, g1, y1); /* 2^-61, rounded */
   const double q1 = fma(r0, y2, q0), e2 = fma(-b, y2, 1.0);
   const double r1 = fma(-b, q1, a), y3 = fma(e2, y2, y2);
-  double q2 = fma(r1, y3, q1);
-  PD_KEEP(q2);
-  /* no intermediate result may overflow or lose bits below the normal numbers */
-  const uint32_t a_exponent = a_high >> 20 & 0x7ff, b_exponent = b_high >> 20 & 0x7ff;
+  return fma(r1, y3, q1);
+}
+
+/* an intermediate result may overflow or lose bits below the normal numbers */
+static inline bool pd_is_rare_quotient_f64(double a, double b) {
+  const uint32_t a_exponent = pd_high_of_f64(a) >> 20 & 0x7ff, b_exponent = pd_high_of_f64(b) >> 20 & 0x7ff;
   const bool near = a_exponent - b_exponent + 1000 <= 2000;
-  const bool safe = near && a_exponent - 120 <= 1920 && b_exponent - 8 <= 2028;
-  if (PD_RARELY(!safe)) {
-    return pd_quotient_special_f64(a, b);
-  }
-  return q2;
+  return !(near & (a_exponent - 120 <= 1920) & (b_exponent - 8 <= 2028));
+}
+
+double __divdf3(double a, double b) {
+  double q = pd_quotient_f64(a, b);
+  PD_KEEP(q);
+  return PD_RARELY(pd_is_rare_quotient_f64(a, b)) ? pd_quotient_special_f64(a, b) : q;
+}
+
+/* see `snitch_divf` */
+static inline double snitch_div(double a, double b) {
+  double q = pd_quotient_f64(a, b);
+  PD_KEEP(q);
+  return PD_RARELY(pd_is_rare_quotient_f64(a, b)) ? __divdf3(a, b) : q;
 }
 
 static PD_COLD double pd_quotient_special_f64(double a, double b) {

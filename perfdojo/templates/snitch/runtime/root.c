@@ -72,7 +72,7 @@ static PD_COLD double pd_root_special_f64(double x) {
 }
 
 /* 1 / sqrt(x), each of the two rounded: the inverse root that the root needs is nearly the reciprocal */
-float snitch_rsqrtf(float x) {
+static inline float snitch_rsqrtf(float x) {
   const uint32_t bits = pd_bits_of_f32(x);
   const double wide = (double)x;
   const double y = pd_inverse_root(wide, (double)pd_f32_of_bits(0x5f374750u - (bits >> 1)));
@@ -82,13 +82,13 @@ float snitch_rsqrtf(float x) {
   float inverse = (float)fma(y, fma(e, e, e), y);
   PD_KEEP(inverse);
   if (PD_RARELY(bits - 0x00800000 >= 0x7f000000)) {
-    return __divsf3(1.0f, pd_root_special_f32(x));
+    return __divsf3(1.0f, sqrtf(x));
   }
   return inverse;
 }
 
 /* the same for f64; see `sqrt` and `__divdf3` */
-double snitch_rsqrt(double x) {
+static inline double snitch_rsqrt(double x) {
   const uint32_t high = pd_high_of_f64(x);
   const double y = pd_inverse_root_f64(x), root = pd_root_f64(x, y);
   const double e = fma(-root, y, 1.0), more = fma(-root, y, 1.0 + 0x1p-38);
@@ -96,7 +96,7 @@ double snitch_rsqrt(double x) {
   double inverse = fma(fma(-root, y2, 1.0), y2, y2);
   PD_KEEP(inverse);
   if (PD_RARELY(high - 0x07b00000 >= 0x78400000)) {
-    return __divdf3(1.0, pd_root_special_f64(x));
+    return __divdf3(1.0, sqrt(x));
   }
   return inverse;
 }
