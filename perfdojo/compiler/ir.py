@@ -204,6 +204,12 @@ class Program:
     body: tuple[Node, ...]
     source: Source | None = field(default=None, compare=False, repr=False)
 
+    def __str__(self) -> str:
+        """Return the text, which reads back as the same program."""
+        from perfdojo.compiler.text.render import render
+
+        return render(self)
+
     def buffer(self, name: str) -> Buffer:
         """Return the buffer called `name`; KeyError when there is none."""
         return self._by_name[name]

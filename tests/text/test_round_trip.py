@@ -53,7 +53,7 @@ M N K C[{0},{1}] += A[{0},{2}] * B[{2},{1}]
 
 @pytest.mark.parametrize("text", [SOFTMAX, MATMUL], ids=["softmax", "matmul"])
 def test_the_seed_notation_is_canonical(text: str) -> None:
-    assert render(parse(text)) == text
+    assert render(parse(text)) == str(parse(text)) == text
 
 
 @pytest.mark.parametrize("value", ["0", "-(-0)", "-(-1)", "-(-0) - x[{0}]"])
