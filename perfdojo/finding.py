@@ -142,6 +142,21 @@ def default_schedule(kernel: str, target: str) -> Schedule | None:
     return parse_schedule(file.read_text("utf-8"), file.name) if file.is_file() else None
 
 
+def products_of(bound: Program, setting: Setting) -> str:
+    """Return the extensions of a target that have an instruction for products of a kernel, "" for none.
+
+    What was written for the target without them does not know that instruction.
+    """
+    from perfdojo.compiler.lowering.dots import has_dots
+
+    target = setting.target
+    if not target.isa or not has_dots(bound, target, setting.fp):
+        return ""
+    from perfdojo.backends import get_target
+
+    return "" if has_dots(bound, get_target(target.name), setting.fp) else target.isa
+
+
 def fitting_schedule(kernel: str, bound: Program, setting: Setting) -> Schedule | None:
     """Return the schedule that a compile takes by itself: None too where a step of it is not legal here.
 
@@ -151,7 +166,7 @@ def fitting_schedule(kernel: str, bound: Program, setting: Setting) -> Schedule 
     from perfdojo.compiler.schedule import LevelError, StepError, replay
 
     found = default_schedule(kernel, setting.target.name)
-    if found is None:
+    if found is None or products_of(bound, setting):
         return None
     try:
         replay(bound, found, setting)

@@ -55,6 +55,11 @@ def get_target(name: str) -> Target:
     return varied
 
 
+def varied_targets() -> tuple[str, ...]:
+    """Return the names of the targets with extensions to choose, sorted."""
+    return tuple(n for n in target_names() if hasattr(import_module(f"{__name__}.{n}"), "with_isa"))
+
+
 def extensions_of(name: str) -> Mapping[str, str]:
     """Return the extensions of a target for the host that code may be told to use, and their CPU features."""
     found: Mapping[str, str] = getattr(import_module(f"{__name__}.{name}"), "EXTENSIONS", {})

@@ -135,8 +135,8 @@ def parser(json_errors: bool = False, playing: bool = False) -> argparse.Argumen
         "--isa",
         metavar="X,..",
         default="",
-        help="extensions beside or without those of the target: vnni, bf16 (avx512); div, no-simd, no-ssr,"
-        " no-frep (snitch); default: on the best target that this machine runs, what it has",
+        help="extensions beside or without those of the target: vnni, bf16 (avx512); dotprod (neon); div,"
+        " no-simd, no-ssr, no-frep (snitch); default: on the best target that this machine runs, what it has",
     )
     p.add_argument(
         "-D",
@@ -311,8 +311,8 @@ def options(p: argparse.ArgumentParser, argv: Sequence[str]) -> tuple[argparse.N
     _endings(p, "--report", a.report, PAGES)
     if a.tune and (a.emit or a.shared or a.schedule or a.planner or a.validate or a.explain):
         p.error("--tune finds a schedule: it goes without --emit, --schedule, --validate and --explain")
-    if a.isa and a.target not in ("snitch", "avx512"):
-        p.error("--isa is for --target snitch and avx512")
+    if a.isa:
+        _varied(p, a.target)
     emit = "shared" if a.shared else a.emit or ""
     main_job = not (emit or a.output or a.check or a.time or a.validate or a.explain)
     chosen = Options(
@@ -350,6 +350,14 @@ def options(p: argparse.ArgumentParser, argv: Sequence[str]) -> tuple[argparse.N
         a.report,
     )
     return a, chosen
+
+
+def _varied(p: argparse.ArgumentParser, target: str) -> None:
+    from perfdojo.backends import varied_targets
+
+    known = varied_targets()
+    if target not in known:
+        p.error(f"--isa is for --target {', '.join(known[:-1])} and {known[-1]}")
 
 
 def _endings(p: argparse.ArgumentParser, option: str, path: Path | None, known: tuple[str, ...]) -> None:

@@ -14,7 +14,7 @@ from perfdojo.compiler.schedule.difference import difference
 from perfdojo.compiler.schedule.replay import check_head, states
 from perfdojo.compiler.text.render import render
 from perfdojo.compiler.transforms.base import Setting
-from perfdojo.finding import default_schedule, read_schedule
+from perfdojo.finding import default_schedule, products_of, read_schedule
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +55,13 @@ def choose_schedule(o: Options, bound: Program, setting: Setting) -> Choice:
     found, notes = default_schedule(o.kernel, setting.target.name), (kept,) if kept else ()
     if found is None:
         return Choice(notes=notes)
+    name = found.source.name if found.source else ""
+    if isa := products_of(bound, setting):
+        return Choice(notes=(*notes, f"planned, as {name} knows no products of {isa}"))
     try:
         made = _made(found, o, bound, setting, "")
         return replace(made, notes=(*notes, *made.notes))
     except (StepError, LevelError) as error:
-        name = found.source.name if found.source else ""
         return Choice(notes=(*notes, f"planned, as {name} does not fit here: {error.message}"))
 
 

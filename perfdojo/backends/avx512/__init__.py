@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
 
 from perfdojo.backends.avx512 import instructions
+from perfdojo.backends.vectors.extensions import with_extensions
 from perfdojo.backends.vectors.printer import IntrinsicsPrinter, answers
 from perfdojo.backends.vectors.table import Table
 from perfdojo.backends.x86.emulation import emulation_headers
-from perfdojo.compiler.diagnostics import PerfDojoError, nearest
 from perfdojo.compiler.lowering.target import Target
 
 FLAGS = ("-mavx512f", "-mavx512vl", "-mavx512bw", "-mavx512dq", "-mfma", "-mf16c")
@@ -38,20 +37,8 @@ EXTENSIONS = {"vnni": "avx512_vnni", "bf16": "avx512_bf16"}
 
 
 def with_isa(target: Target, isa: str) -> Target:
-    """Return the target with extensions: words of EXTENSIONS between commas.
-
-    Raises:
-        PerfDojoError: there is no such extension, or one is named twice.
-    """
-    words = [w for w in isa.split(",") if w]
-    for word in words:
-        if word not in EXTENSIONS:
-            known = f"extensions are {' '.join(EXTENSIONS)}"
-            raise PerfDojoError(f"no extension '{word}' of AVX-512", hint=nearest(word, EXTENSIONS) or known)
-        if words.count(word) > 1:
-            raise PerfDojoError(f"extension {word} is named twice", hint="name each extension once")
-    allowed = frozenset(EXTENSIONS[w] for w in words)
-    return replace(target, isa=isa, supports=answers(table, allowed))
+    """Return the target with extensions: words of EXTENSIONS between commas."""
+    return with_extensions(target, isa, table, EXTENSIONS, "AVX-512")
 
 
 def vector_printer() -> IntrinsicsPrinter:

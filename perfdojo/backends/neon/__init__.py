@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import cache
 
 from perfdojo.backends.neon import instructions
+from perfdojo.backends.neon.dots import DOT_PRODUCTS
+from perfdojo.backends.vectors.extensions import with_extensions
 from perfdojo.backends.vectors.printer import IntrinsicsPrinter, answers
 from perfdojo.backends.vectors.table import Table
 from perfdojo.compiler.lowering.target import Target
@@ -31,6 +33,14 @@ TARGET = Target(
     marks=frozenset(("parallel", "unroll", "vector")),
     min_lanes=2,
 )
+
+EXTENSIONS = {"dotprod": DOT_PRODUCTS}
+"""Extensions that code may be told to use, and their CPU features."""
+
+
+def with_isa(target: Target, isa: str) -> Target:
+    """Return the target with extensions: words of EXTENSIONS between commas."""
+    return with_extensions(target, isa, table, EXTENSIONS, "NEON")
 
 
 def vector_printer() -> IntrinsicsPrinter:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from perfdojo.backends.neon.arithmetic import add_arithmetic
 from perfdojo.backends.neon.conversions import add_conversions
+from perfdojo.backends.neon.dots import add_dots
 from perfdojo.backends.neon.memory import add_memory
 from perfdojo.backends.neon.reductions import add_reductions
 from perfdojo.backends.neon.registers import (
@@ -34,6 +35,7 @@ def table() -> Table:
     add_arithmetic(result)
     add_conversions(result)
     add_memory(result)
+    add_dots(result)
     add_reductions(result)
     add_zips(result)
     return result

@@ -121,6 +121,10 @@ class Neon(isa.Isa):
 
         return division(table, op, divisor, dtype, n)
 
+    def flags_of(self, feature: str) -> tuple[str, ...]:
+        """Return the flags with which gcc uses a CPU feature, as /proc/cpuinfo spells it."""
+        return {"asimddp": ("-march=armv8.2-a+dotprod",)}[feature]
+
     def flags(self, functions: bool) -> tuple[str, ...]:
         """Return the flags with which gcc keeps the order of the text, but for chains of elementary ones.
 

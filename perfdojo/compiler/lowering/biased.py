@@ -1,4 +1,4 @@
-"""Dot products of signed bytes on targets that multiply unsigned ones by signed ones.
+"""Dot products of signed bytes on targets that multiply unsigned ones by signed ones, so have `biased`.
 
     for k { s = dot:i8(s, x, y) }   ->   var m = 0;  for k { s = dot:u8(s, biased(x), y)
                                                              m = dot:u8(m, 128, y) }  s = s - m
@@ -74,7 +74,7 @@ def _sums(loop: For, context: Context, facts: Facts) -> dict[str, tuple[Var, lis
     others: set[str] = set()
     for s in loop.body:
         dot = _dot(s)
-        able = dot is not None and context.supports(NATIVE, dot.type.dtype, dot.type.lanes)
+        able = dot is not None and context.supports("biased", U8, dot.args[1].type.lanes)
         if not (able and isinstance(s, Set) and dot is not None):
             others |= _named(s, context)
             continue

@@ -14,13 +14,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from perfdojo.compiler.dtypes import BF16, BOOL, F32, I16, I32, DType
-from perfdojo.compiler.ir import Cast, Load, Op, Scope, Statement
+from perfdojo.compiler.ir import Cast, Load, Op, Program, Scope, Statement
 from perfdojo.compiler.lowering.context import Frame, NotVectorisableError
 from perfdojo.compiler.lowering.expressions import Expressions
 from perfdojo.compiler.lowering.linear import Linear, plus, split
 from perfdojo.compiler.lowering.lir import INDEX, Call, Const, Stmt, Value
 from perfdojo.compiler.lowering.statements import add_lane, written
-from perfdojo.compiler.lowering.target import FpLevel
+from perfdojo.compiler.lowering.target import FpLevel, Target, at_least
 from perfdojo.compiler.walk import const_int
 
 
@@ -33,7 +33,8 @@ class Dot:
         left, right: element types of the factors.
         result: element type of the sum.
         group: products that one lane adds to its sum.
-        more: further sums that all with the same right factor share, see `biased`.
+        more: further sums that all with the same right factor share, where factors are made unsigned, see
+            `biased`.
         level: floating-point level from which on it may take the place of products and sums.
     """
 
@@ -70,6 +71,18 @@ def dot_of(s: Statement, dtype: Callable[[Load], DType]) -> tuple[Dot, Load, Loa
             if (dtype(left).name, dtype(right).name, dtype(s.target)) == (d.left, d.right, d.result):
                 return d, left, right
     return None
+
+
+def has_dots(program: Program, target: Target, fp: FpLevel) -> bool:
+    """Tell whether a target has an instruction that some statement is one product of."""
+    for place in program.statements.values():
+        found = dot_of(place.node, lambda e: program.buffer(e.buffer).dtype)
+        if found is None or not at_least(fp, found[0].level):
+            continue
+        lanes = target.vector_bits // found[0].result.bits
+        if target.supports(found[0].op, found[0].result, lanes):
+            return True
+    return False
 
 
 def dots(scope: Scope, frame: Frame, expressions: Expressions) -> list[Stmt] | None:

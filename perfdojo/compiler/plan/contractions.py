@@ -11,7 +11,7 @@ from perfdojo.compiler.lowering.target import FpLevel, Target
 from perfdojo.compiler.plan.ahead import fetch_ahead
 from perfdojo.compiler.plan.arrange import arrange
 from perfdojo.compiler.plan.contraction import Contraction
-from perfdojo.compiler.plan.dots import dot_for, groups_in, in_groups, rows_of_neighbours
+from perfdojo.compiler.plan.dots import dot_for, further_sums, groups_in, in_groups, rows_of_neighbours
 from perfdojo.compiler.plan.first_use import blocks_behind_first, pack_at_first_use
 from perfdojo.compiler.plan.knobs import CHOSEN, Knobs
 from perfdojo.compiler.plan.packing import pack_streamed
@@ -58,7 +58,7 @@ def _tile(program: Program, c: Contraction, target: Target, fp: FpLevel, knobs: 
         target.registers,
         target.masked_memory,
         repeatable(find(program, c.columns)),
-        dot.more if dot else 0,
+        further_sums(dot, target, c.lanes) if dot else 0,
         any(stride(program, o, c.columns) == stride(program, o, i) for o in c.streamed for i in c.inner),
         knobs.rows,
         knobs.vectors,

@@ -11,7 +11,7 @@ The other factor is copied to rows of neighbours before, where they lie apart an
 from __future__ import annotations
 
 from perfdojo.compiler.analysis.touches import reads, written
-from perfdojo.compiler.dtypes import DType
+from perfdojo.compiler.dtypes import U8, DType
 from perfdojo.compiler.ir import Load, Program, Scope, Statement
 from perfdojo.compiler.lowering.dots import Dot, dot_of, factor_type
 from perfdojo.compiler.lowering.target import FpLevel, Target, at_least
@@ -53,6 +53,11 @@ def dot_for(program: Program, c: Contraction, target: Target, fp: FpLevel) -> Do
         return None
     cycle = target.supports(f"cycle:{dot.group}", factor_type(dtype(kept[0])), dot.group * lanes)
     return dot if cycle and target.supports(dot.op, dot.result, lanes) else None
+
+
+def further_sums(dot: Dot, target: Target, lanes: int) -> int:
+    """Return the sums beside those of its rows that a tile has on a target, see `lowering/biased.py`."""
+    return dot.more if target.supports("biased", U8, dot.group * lanes) else 0
 
 
 def rows_of_neighbours(program: Program, c: Contraction) -> Program:
