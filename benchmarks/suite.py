@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 _TERM = re.compile(r"(\d*)([A-Z]*)")
+_OTHER = re.compile(r"(\w+?)((?:_[A-Z][1-9]\d*)+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +157,20 @@ _SIZES: dict[str, tuple[str, str]] = {
 def benchmarks() -> tuple[Benchmark, ...]:
     """Return the suite in the order of its table."""
     return tuple(at_sizes(name, *given) for name, given in _SIZES.items())
+
+
+def named(name: str) -> Benchmark:
+    """Return a benchmark of the suite, or a kernel of it at other sizes: `matmul_M512_N512_K512`.
+
+    Raises:
+        KeyError: it is neither.
+    """
+    if name in _SIZES:
+        return at_sizes(name, *_SIZES[name])
+    found = _OTHER.fullmatch(name)
+    if found is None or found[1] not in KERNELS:
+        raise KeyError(name)
+    return at_sizes(name, found[1], re.sub(r"_([A-Z])", r" \1=", found[2]))
 
 
 def at_sizes(name: str, kernel: str, given: str) -> Benchmark:

@@ -30,7 +30,7 @@ from benchmarks.peers.measure import Row, Schedule, measured
 from benchmarks.peers.process import Worker
 from benchmarks.peers.registry import SYSTEMS
 from benchmarks.peers.report import Run
-from benchmarks.suite import Benchmark, benchmarks
+from benchmarks.suite import Benchmark, benchmarks, named
 from perfdojo.toolchains.harness import Host
 from perfdojo.toolchains.host import find_host
 from perfdojo.toolchains.results import Failure
@@ -42,7 +42,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     o = _options(arguments)
     if o.install is not None:
         return int(install(o.install) > 0)
-    chosen = [b for b in benchmarks() if not o.only or any(n in b.name for n in o.only)]
+    kept = [] if o.also and not o.only else benchmarks()
+    chosen = [*(b for b in kept if not o.only or any(n in b.name for n in o.only)), *o.also]
     if not chosen:
         print("no kernel of the suite has such a name", file=sys.stderr)
         return 2
@@ -79,6 +80,14 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     names = [s.name for s in SYSTEMS if s.role == "peer"]
     parser.add_argument("--only", action="append", metavar="NAME", help="kernels whose name has NAME in it")
     parser.add_argument(
+        "--also",
+        action="append",
+        type=_benchmark,
+        default=[],
+        metavar="NAME",
+        help="a kernel of the suite at other sizes: matmul_M512_N512_K512; without --only nothing else",
+    )
+    parser.add_argument(
         "--peers", type=_peers, default=names, metavar="LIST", help=f"some of {','.join(names)}; or none"
     )
     parser.add_argument("--threads", type=int, default=1, choices=range(1, len(os.sched_getaffinity(0)) + 1))
@@ -93,6 +102,15 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--tune", action="store_true", help="have TVM tune the kernels that have no records")
     parser.add_argument("--trials", type=int, default=64, help="candidates that TVM may measure for a kernel")
     return parser.parse_args(arguments)
+
+
+def _benchmark(name: str) -> Benchmark:
+    try:
+        return named(name)
+    except KeyError as error:
+        raise argparse.ArgumentTypeError(
+            f"{name} is no kernel of the suite at all of its sizes ({error}): write matmul_M512_N512_K512"
+        ) from None
 
 
 def _peers(text: str) -> list[str]:

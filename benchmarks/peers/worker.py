@@ -26,7 +26,7 @@ from benchmarks.buffers import aligned
 from benchmarks.peers.peer import Peer, Prepared, Task, Unsupported
 from benchmarks.peers.references import TOLERANCE, WRONG, error
 from benchmarks.peers.registry import find, load
-from benchmarks.suite import benchmarks
+from benchmarks.suite import named
 
 SAMPLE_S = 1e-4
 """A sample is as many calls as take this long."""
@@ -92,7 +92,7 @@ class Service:
 
     def prepare(self, benchmark: str, folder: str) -> Answer:
         """Prepare a kernel, run it and compare the result with the reference."""
-        b = next(b for b in benchmarks() if b.name == benchmark)
+        b = named(benchmark)
         inputs = {n: aligned(np.load(Path(folder) / f"{n}.npy", mmap_mode="r")) for n in b.inputs}
         (shape,) = b.outputs.values()
         task = Task(b, inputs, aligned(np.full(shape, np.nan, np.float32)))

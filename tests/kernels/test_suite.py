@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.suite import KERNELS, Benchmark, benchmarks
+from benchmarks.suite import KERNELS, Benchmark, benchmarks, named
 from perfdojo.compiler.bind import bind
 from perfdojo.compiler.walk import const_int
 from tests.kernels.library import program
@@ -46,3 +46,16 @@ def test_inputs_are_the_same_each_time_and_of_their_scale() -> None:
     assert weights["w2"].std() == pytest.approx(1024**-0.5, rel=0.05)
     small = Benchmark("b", "batchnorm", "", {}, {"var": (1000,)}, {}, 0, 0)
     assert small.generate()["var"].min() >= 0.5
+
+
+def test_a_name_is_a_benchmark_or_a_kernel_at_sizes() -> None:
+    assert named("matmul_64x64x64") == SUITE["matmul_64x64x64"]
+    other = named("matmul_M7_N512_K33")
+    assert (other.kernel, other.sizes, other.inputs["b"]) == (
+        "matmul",
+        {"M": 7, "N": 512, "K": 33},
+        (33, 512),
+    )
+    for wrong in ("matmul", "matmul_M7", "matmul_M0_N1_K1", "none_M1", "matmul_64x64"):
+        with pytest.raises(KeyError):
+            named(wrong)
