@@ -17,7 +17,9 @@ from typing import Any
 import numpy as np
 
 _TERM = re.compile(r"(\d*)([A-Z]*)")
-_OTHER = re.compile(r"(\w+?)((?:_[A-Z][1-9]\d*)+)")
+_OTHER = re.compile(r"(_[A-Z][1-9]\d*)+")
+MOST_BYTES = 16 << 30
+"""Of the arrays of a kernel at sizes that somebody names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,14 +165,25 @@ def named(name: str) -> Benchmark:
     """Return a benchmark of the suite, or a kernel of it at other sizes: `matmul_M512_N512_K512`.
 
     Raises:
-        KeyError: it is neither.
+        ValueError: it is neither; says what a name is like.
     """
     if name in _SIZES:
         return at_sizes(name, *_SIZES[name])
-    found = _OTHER.fullmatch(name)
-    if found is None or found[1] not in KERNELS:
-        raise KeyError(name)
-    return at_sizes(name, found[1], re.sub(r"_([A-Z])", r" \1=", found[2]))
+    kernel = next((k for k in sorted(KERNELS, key=len, reverse=True) if name.startswith(k)), "")
+    if not kernel:
+        raise ValueError(f"the suite has no kernel that {name} begins with: {' '.join(KERNELS)}")
+    spec = KERNELS[kernel]
+    sizes = list(dict.fromkeys(re.findall("[A-Z]", spec.inputs + spec.outputs)))
+    found = _OTHER.fullmatch(name.removeprefix(kernel))
+    given = re.findall("[A-Z]", found[0]) if found else []
+    if sorted(given) != sorted(sizes):
+        raise ValueError(
+            f"{kernel} has the sizes {' '.join(sizes)}: {kernel}{''.join(f'_{s}64' for s in sizes)}"
+        )
+    made = at_sizes(name, kernel, re.sub(r"_([A-Z])", r" \1=", name.removeprefix(kernel)))
+    if made.read_bytes + made.write_bytes > MOST_BYTES:
+        raise ValueError(f"{name} takes over {MOST_BYTES >> 30} GiB")
+    return made
 
 
 def at_sizes(name: str, kernel: str, given: str) -> Benchmark:

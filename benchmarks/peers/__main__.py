@@ -107,10 +107,8 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
 def _benchmark(name: str) -> Benchmark:
     try:
         return named(name)
-    except KeyError as error:
-        raise argparse.ArgumentTypeError(
-            f"{name} is no kernel of the suite at all of its sizes ({error}): write matmul_M512_N512_K512"
-        ) from None
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def _peers(text: str) -> list[str]:

@@ -94,6 +94,6 @@ def reserved(name: str) -> bool:
 
 
 def _begins_reserved(name: str) -> bool:
-    return name.startswith(("__", "pd_", "_mm", "omp_", "PERFDOJO", "INT", "UINT", "PD_")) or (
+    return name.startswith(("__", "pd_", "snitch_", "_mm", "omp_", "PERFDOJO", "INT", "UINT", "PD_")) or (
         name.startswith("_") and name[1:2].isupper()
     )

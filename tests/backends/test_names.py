@@ -8,7 +8,19 @@ from perfdojo.backends.names import Names, reserved
 
 
 @pytest.mark.parametrize(
-    "name", ["__", "__m256", "_mm256_add_ps", "_Bool", "_X", "pd_exp", "INT8_MAX", "omp_lock", "PERFDOJO_X"]
+    "name",
+    [
+        "__",
+        "__m256",
+        "_mm256_add_ps",
+        "_Bool",
+        "_X",
+        "pd_exp",
+        "snitch_divf",
+        "INT8_MAX",
+        "omp_lock",
+        "PERFDOJO_X",
+    ],
 )
 @pytest.mark.parametrize("kind", ["function", "buffer"])
 def test_names_reserved_for_how_they_begin_get_another_beginning(kind: str, name: str) -> None:

@@ -56,6 +56,22 @@ def test_a_name_is_a_benchmark_or_a_kernel_at_sizes() -> None:
         {"M": 7, "N": 512, "K": 33},
         (33, 512),
     )
-    for wrong in ("matmul", "matmul_M7", "matmul_M0_N1_K1", "none_M1", "matmul_64x64"):
-        with pytest.raises(KeyError):
-            named(wrong)
+    assert named("mean_last_B3_N5").kernel == "mean_last"
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("matmul", "matmul has the sizes M K N: matmul_M64_K64_N64"),
+        ("matmul_M7", "matmul has the sizes M K N"),
+        ("matmul_M7_M8_N8_K9", "matmul has the sizes M K N"),
+        ("matmul_M7_N8_K9_Z3", "matmul has the sizes M K N"),
+        ("matmul_M0_N1_K1", "matmul has the sizes M K N"),
+        ("matmul_64x64", "matmul has the sizes M K N"),
+        ("nope_B1", "the suite has no kernel that nope_B1 begins with: add mul"),
+        (f"matmul_M{10**20}_N1_K1", "takes over 16 GiB"),
+    ],
+)
+def test_a_name_that_is_neither_is_refused(name: str, why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        named(name)

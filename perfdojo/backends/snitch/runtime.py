@@ -116,7 +116,8 @@ def runtime(names: Iterable[str]) -> str:
         KeyError: no function is called so.
     """
     names = tuple(names)
-    items = [_items()[name] for name in _needed(names) if name not in _inlined(names)]
+    inlined = _inlined(names)
+    items = [_items()[name] for name in _needed(names) if name not in inlined]
     helpers = {name for item in items for name in _NAME.findall(item.text) if name in HELPERS}
     texts = [helper_text(helpers)] if helpers else []
     return (
