@@ -169,7 +169,7 @@ def _needed(names: Iterable[str], static: bool = False) -> tuple[str, ...]:
 
 def _inlined(names: Iterable[str]) -> tuple[str, ...]:
     """Return the functions that the header has the text of, callees first."""
-    wanted = _needed((n for n in names if n in _items() and _items()[n].static), static=True)
+    wanted = _needed((n for n in names if _items()[n].static), static=True)
     return tuple(n for n in wanted if _items()[n].static)
 
 

@@ -31,10 +31,12 @@ FLAGS = (
     "-fno-builtin",
     "-march=native",
 )
-SINGLE = ("__divsf3", "snitch_divf", "sqrtf", "snitch_rsqrtf", "rintf", "floorf", "ceilf")
+QUOTIENTS_F32 = ("__divsf3", "snitch_divf", "snitch_rare_divf")
+QUOTIENTS_F64 = ("__divdf3", "snitch_div", "snitch_rare_div")
+SINGLE = (*QUOTIENTS_F32, "sqrtf", "snitch_rsqrtf", "rintf", "floorf", "ceilf")
 SIGMOID = "pd_sigmoid_f64"
 """A helper of C code, made of exp."""
-TWO = ("__divsf3", "__divdf3", "snitch_divf", "snitch_div", "pow", "fmin", "fmax")
+TWO = (*QUOTIENTS_F32, *QUOTIENTS_F64, "pow", "fmin", "fmax")
 
 
 def write(folder: Path, names: Iterable[str]) -> Path:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tests.backends.snitch.native import GCC, Native, compile_c, write
+from tests.backends.snitch.native import GCC, QUOTIENTS_F32, QUOTIENTS_F64, Native, compile_c, write
 from tests.backends.snitch.operands import SPECIAL, SPECIAL_F32, any_bits, moderate, pairs, same
 
 Array = NDArray[Any]
@@ -57,7 +57,7 @@ def hard_quotients(rng: np.random.Generator) -> list[tuple[Array, Array]]:
 
 def test_f64_quotients_are_rounded_correctly(native: Native, rng: np.random.Generator) -> None:
     for a, b in hard_quotients(rng):
-        for name in ("__divdf3", "snitch_div"):
+        for name in QUOTIENTS_F64:
             assert difference(native(name, a, b), a / b, a, b) == ""
 
 
@@ -72,7 +72,7 @@ def test_f32_quotients_are_rounded_correctly(native: Native, rng: np.random.Gene
     small = rng.integers(0, 2**23, COUNT, np.uint32).view(F32)
     for x, y in ((a, b), (a, subnormal), ties, (a, small), pairs(SPECIAL_F32)):
         y = y.astype(F32)
-        for name in ("__divsf3", "snitch_divf"):
+        for name in QUOTIENTS_F32:
             assert difference(native(name, x, y), x / y, x, y) == ""
 
 

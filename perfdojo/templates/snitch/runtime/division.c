@@ -23,20 +23,18 @@ static inline bool pd_is_rare_quotient_f32(float a, float b) {
   return odd | ((pd_bits_of_f32(b) >> 23 & 0xff) - 1 >= 251);
 }
 
-float __divsf3(float a, float b) {
-  float q = pd_quotient_f32(a, b);
-  PD_KEEP(q);
-  return PD_RARELY(pd_is_rare_quotient_f32(a, b)) ? pd_quotient_special_f32(a, b) : q;
-}
-
-/* the same where it is used, so that what depends on one operand alone can leave a loop */
+/* inline in a kernel, so that what depends on one operand alone can leave a loop */
 static inline float snitch_divf(float a, float b) {
   float q = pd_quotient_f32(a, b);
   PD_KEEP(q);
-  return PD_RARELY(pd_is_rare_quotient_f32(a, b)) ? __divsf3(a, b) : q;
+  return PD_RARELY(pd_is_rare_quotient_f32(a, b)) ? snitch_rare_divf(a, b) : q;
 }
 
-static PD_COLD float pd_quotient_special_f32(float a, float b) {
+float __divsf3(float a, float b) {
+  return snitch_divf(a, b);
+}
+
+PD_COLD float snitch_rare_divf(float a, float b) {
   const double x = (double)a, y = (double)b;
   if (!(fabs(x) < INFINITY) || !(fabs(y) < INFINITY) || x == 0.0 || y == 0.0) {
     return (float)pd_quotient_limit(x, y);
@@ -81,20 +79,18 @@ static inline bool pd_is_rare_quotient_f64(double a, double b) {
   return !(near & (a_exponent - 120 <= 1920) & (b_exponent - 8 <= 2028));
 }
 
-double __divdf3(double a, double b) {
-  double q = pd_quotient_f64(a, b);
-  PD_KEEP(q);
-  return PD_RARELY(pd_is_rare_quotient_f64(a, b)) ? pd_quotient_special_f64(a, b) : q;
-}
-
 /* see `snitch_divf` */
 static inline double snitch_div(double a, double b) {
   double q = pd_quotient_f64(a, b);
   PD_KEEP(q);
-  return PD_RARELY(pd_is_rare_quotient_f64(a, b)) ? __divdf3(a, b) : q;
+  return PD_RARELY(pd_is_rare_quotient_f64(a, b)) ? snitch_rare_div(a, b) : q;
 }
 
-static PD_COLD double pd_quotient_special_f64(double a, double b) {
+double __divdf3(double a, double b) {
+  return snitch_div(a, b);
+}
+
+PD_COLD double snitch_rare_div(double a, double b) {
   if (!(fabs(a) < INFINITY) || !(fabs(b) < INFINITY) || a == 0.0 || b == 0.0) {
     return pd_quotient_limit(a, b);
   }
