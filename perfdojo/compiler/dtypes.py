@@ -32,7 +32,7 @@ class DType:
         return self.name
 
     def __hash__(self) -> int:
-        return hash(self.name)
+        return hash(self.name)  # no two types share one, and nothing is hashed as often
 
     @property
     def bytes(self) -> int:

@@ -66,11 +66,12 @@ def _trees(body: tuple[Stmt, ...], arena: Arena, allowed: Allowed) -> tuple[Node
 @lru_cache(maxsize=KEPT)
 def _cheapest(trees: tuple[Nodes, ...], allowed: Allowed) -> StreamNest | str:
     """Return the nest of the cheapest variant of trees, or why there is none."""
-    reason = why_no_frep(legalized(trees[0], allowed.reassociates))
+    legal = legalized(trees[0], allowed.reassociates)
+    reason = why_no_frep(legal)
     if reason:
         return reason
     first = ""
-    for nodes, fixed in _variants(trees, allowed):
+    for nodes, fixed in _variants(trees, _marked(legal), allowed):
         try:
             ways = assigned(nodes)
         except NestError as why:
@@ -107,9 +108,10 @@ def _all(nodes: Nodes) -> Iterator[Line]:
             yield from _all(n.body)
 
 
-def _variants(trees: tuple[Nodes, ...], allowed: Allowed) -> Iterator[tuple[Nodes, dict[str, Fixed]]]:
-    """Yield trees, cheapest first, each with its constants."""
-    marked = _marked(legalized(trees[0], allowed.reassociates))
+def _variants(
+    trees: tuple[Nodes, ...], marked: set[str], allowed: Allowed
+) -> Iterator[tuple[Nodes, dict[str, Fixed]]]:
+    """Yield trees in which the FPU runs all marked loops, cheapest first, each with its constants."""
     found: list[tuple[int, int, Nodes, dict[str, Fixed]]] = []
     seen: set[Nodes] = set()
     for written in _written_out(trees):

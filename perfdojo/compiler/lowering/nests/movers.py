@@ -190,7 +190,10 @@ def _numbers(colours: list[tuple[Group, int]]) -> dict[tuple[Group, int], int]:
 
 
 def _job(nodes: Nodes, group: Group, keys: list[Key]) -> Job | str:
-    """Return what a mover does, launched as far outside as its pattern allows; or why none does it."""
+    """Return what a mover does, launched as far outside as its pattern allows; or why none does it.
+
+    Which mover that is depends on what the others do: its number is left 0.
+    """
     picked: dict[int, Site] = {}
     for line, site, _ in keys:
         picked.setdefault(line, site)

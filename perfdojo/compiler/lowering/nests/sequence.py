@@ -72,7 +72,8 @@ def sequence(nodes: Nodes, chosen: Callable[[Line], Site | None]) -> Sequence | 
     for n in nodes:
         if isinstance(n, Line):
             site = chosen(n)
-            run += () if site is None else (site,)
+            if site is not None:
+                run.append(site)
             continue
         inner = sequence(n.body, chosen)
         if inner is None:

@@ -40,7 +40,8 @@ class Site(NamedTuple):
         return self._replace(const=self.const + step * iteration, steps=kept)
 
 
-class Fixed(NamedTuple):
+@dataclass(frozen=True, slots=True, eq=False)
+class Fixed:
     """A constant, the same in all lanes; equal to those of the same bits: -0.0 is not 0.0."""
 
     value: float
@@ -82,7 +83,7 @@ class Line:
     @property
     def reads(self) -> tuple[Site, ...]:
         """The different accesses among the operands; one that occurs twice is one element of a stream."""
-        found: list[Site] = []
+        found: list[Site] = []  # of three at most: comparing them takes less than hashing
         for a in self.args:
             site = a.scalar if isinstance(a, Spread) else a
             if isinstance(site, Site) and site not in found:
