@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from perfdojo.backends.neon import instructions
-from perfdojo.backends.neon.dots import DOT_PRODUCTS
+from perfdojo.backends.neon.registers import DOT_PRODUCTS
 from perfdojo.backends.vectors.extensions import with_extensions
 from perfdojo.backends.vectors.printer import IntrinsicsPrinter, answers
 from perfdojo.backends.vectors.table import Table

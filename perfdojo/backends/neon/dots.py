@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from perfdojo.backends.neon.registers import Register, cast
+from perfdojo.backends.neon.registers import DOT_PRODUCTS, Register, cast
 from perfdojo.backends.vectors.table import Table
 from perfdojo.compiler.dtypes import I8, I32
-
-DOT_PRODUCTS = "asimddp"
 
 
 def add_dots(table: Table) -> None:

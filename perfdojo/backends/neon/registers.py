@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from perfdojo.backends.vectors.instruction import Instruction
     from perfdojo.backends.vectors.table import Table
 
+DOT_PRODUCTS = "asimddp"
+"""The CPU feature, as /proc/cpuinfo spells it."""
 HALF, WHOLE = 64, 128
 """Bits of a D register, which narrower vectors are in too, and of a Q register."""
 
@@ -123,7 +125,7 @@ class Neon(isa.Isa):
 
     def flags_of(self, feature: str) -> tuple[str, ...]:
         """Return the flags with which gcc uses a CPU feature, as /proc/cpuinfo spells it."""
-        return {"asimddp": ("-march=armv8.2-a+dotprod",)}[feature]
+        return {DOT_PRODUCTS: ("-march=armv8.2-a+dotprod",)}[feature]
 
     def flags(self, functions: bool) -> tuple[str, ...]:
         """Return the flags with which gcc keeps the order of the text, but for chains of elementary ones.

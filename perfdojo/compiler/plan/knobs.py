@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from perfdojo.compiler.lowering.target import Target
 
@@ -27,10 +27,11 @@ class Knobs:
 
 CHOSEN = Knobs()
 """All by the planner."""
+NAMES = tuple(f.name for f in fields(Knobs))
 
 
 def known_knobs(target: Target) -> tuple[str, ...]:
     """Return the numbers that the planner of a target has a use for."""
     if "grid_x" in target.marks:
         return ()
-    return ("rows", "passes", "sums") if "stream" in target.marks else ("rows", "vectors", "passes", "sums")
+    return tuple(n for n in NAMES if n != "vectors" or "stream" not in target.marks)

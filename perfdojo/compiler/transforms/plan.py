@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from perfdojo.compiler.ir import Program, Scope
-from perfdojo.compiler.plan.knobs import Knobs, known_knobs
+from perfdojo.compiler.plan.knobs import NAMES, Knobs, known_knobs
 from perfdojo.compiler.schedule.prepare import prepare
 from perfdojo.compiler.transforms.base import Setting, Transform, Violation
 from perfdojo.compiler.transforms.spelling import arg
@@ -51,7 +51,7 @@ class Plan(Transform):
         if not _open(program):
             yield Violation(0, "every nest has a marked scope", "'sequential SCOPE' takes a mark away")
         known = known_knobs(setting.target)
-        for name in ("rows", "vectors", "passes", "sums"):
+        for name in NAMES:
             if getattr(self, name) and name not in known:
                 hint = f"it has {', '.join(known)}" if known else "it has none"
                 yield Violation(1, f"the planner of {setting.target.name} has no number '{name}'", hint)
