@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 _TERM = re.compile(r"(\d*)([A-Z]*)")
-_OTHER = re.compile(r"(_[A-Z][1-9]\d*)+")
+_SIZE = re.compile(r"_([A-Z])([1-9]\d*)")
 MOST_BYTES = 16 << 30
 """Of the arrays of a kernel at sizes that somebody names."""
 
@@ -169,18 +169,18 @@ def named(name: str) -> Benchmark:
     """
     if name in _SIZES:
         return at_sizes(name, *_SIZES[name])
-    kernel = next((k for k in sorted(KERNELS, key=len, reverse=True) if name.startswith(k)), "")
+    kernel = max((k for k in KERNELS if name.startswith(k)), key=len, default="")
     if not kernel:
         raise ValueError(f"the suite has no kernel that {name} begins with: {' '.join(KERNELS)}")
     spec = KERNELS[kernel]
     sizes = list(dict.fromkeys(re.findall("[A-Z]", spec.inputs + spec.outputs)))
-    found = _OTHER.fullmatch(name.removeprefix(kernel))
-    given = re.findall("[A-Z]", found[0]) if found else []
-    if sorted(given) != sorted(sizes):
+    behind = name.removeprefix(kernel)
+    given = _SIZE.findall(behind)
+    if sorted(s for s, _ in given) != sorted(sizes) or _SIZE.sub("", behind):
         raise ValueError(
             f"{kernel} has the sizes {' '.join(sizes)}: {kernel}{''.join(f'_{s}64' for s in sizes)}"
         )
-    made = at_sizes(name, kernel, re.sub(r"_([A-Z])", r" \1=", name.removeprefix(kernel)))
+    made = at_sizes(name, kernel, " ".join(f"{s}={n}" for s, n in given))
     if made.read_bytes + made.write_bytes > MOST_BYTES:
         raise ValueError(f"{name} takes over {MOST_BYTES >> 30} GiB")
     return made

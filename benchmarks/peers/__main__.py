@@ -42,8 +42,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     o = _options(arguments)
     if o.install is not None:
         return int(install(o.install) > 0)
-    kept = [] if o.also and not o.only else benchmarks()
-    chosen = [*(b for b in kept if not o.only or any(n in b.name for n in o.only)), *o.also]
+    wanted = o.only or ([] if o.also else [""])
+    chosen = [*(b for b in benchmarks() if any(n in b.name for n in wanted)), *o.also]
     if not chosen:
         print("no kernel of the suite has such a name", file=sys.stderr)
         return 2

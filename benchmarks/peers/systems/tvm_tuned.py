@@ -18,7 +18,7 @@ from typing import Any
 
 from benchmarks.peers.peer import Peer, Prepared, Task, Unsupported
 from benchmarks.peers.systems.tvm_kernels import primitive_function
-from benchmarks.suite import Benchmark, benchmarks
+from benchmarks.suite import Benchmark, named
 
 RECORDS = "database_tuning_record.json"
 
@@ -69,8 +69,8 @@ def tune(names: list[str], trials: int) -> None:
         os.dup2(file.fileno(), 1)
         os.dup2(file.fileno(), 2)
     builder = search.builder.LocalBuilder(max_workers=os.cpu_count(), timeout_sec=60)
-    for b in benchmarks():
-        if b.name not in names or (records(b) / RECORDS).exists():
+    for b in map(named, names):
+        if (records(b) / RECORDS).exists():
             continue
         start = time.monotonic()
         part = records(b).with_name(f"{b.name}.part")  # of a search that was stopped nothing is taken
