@@ -29,7 +29,8 @@ RELATIVES = 3
 IDLE = 2000
 """Proposals in a row that were tried before, after which the search ends: nothing new is left nearby."""
 COLLECTED = 200_000
-"""New objects between two searches for cycles; planning takes 3.8 s with Python's 700, 3.0 with these."""
+"""New objects between two searches for cycles; four plans of attention for Snitch take 3.0 s of a processor
+with Python's 700, 2.6 s with these."""
 ENDLESS = 10**9
 """Trials: more than any search makes."""
 
